@@ -1,0 +1,1 @@
+"""Thin Temporal activities: heartbeat, delegate, translate failures. Never touch I/O or a kernel directly."""

@@ -1,0 +1,1 @@
+"""The HTTP contract: the only package that knows status codes."""

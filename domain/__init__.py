@@ -1,0 +1,1 @@
+"""Pure: parameters, rules, identity, problems, messages, ports. No I/O, no clock, no randomness."""
