@@ -1,0 +1,146 @@
+"""The composition root of a worker: `python -m worker --role all|workflows|kernel`.
+
+Never imported by anything: what it wires together knows nothing of it.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.kernel_activities import KernelActivities
+from activities.publish_activities import PublishActivities
+from adapters.kernel_process import ForkedKernel
+from adapters.local_store import LocalArtifactStore
+from adapters.settings import Settings, SettingsError, load_settings
+from adapters.temporal_connection import connect, reach
+from workflows.generation import GeneratePart
+from workflows.policies import KERNEL_QUEUE, WORKFLOW_QUEUE
+
+log = logging.getLogger("partmill.worker")
+
+PASSED_THROUGH = (
+    "domain",
+    "activities",
+    "pydantic",
+    "pydantic_core",
+    "annotated_types",
+    "rfc8785",
+    "typing_inspection",
+)
+"""Modules without state of their own: reloading them for each workflow would cost 100 ms and prove nothing."""
+
+EXIT_TIME_S = 2.0
+"""What is kept of the grace for the process's own end."""
+
+
+def main() -> None:
+    """Run one worker until SIGTERM or SIGINT."""
+    arguments = _arguments()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        settings = load_settings(os.environ)
+    except SettingsError as error:
+        sys.exit(f"partmill worker: {error}")
+    asyncio.run(_serve(settings, arguments.role))
+    logging.shutdown()
+    # The SDK's core aborts about one interpreter exit in twenty while its threads are torn down (sdk-python 300);
+    # everything of ours is flushed and reported, so leave without that.
+    os._exit(0)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="worker", description="Runs jobs: their workflows, their kernels, or both.")
+    parser.add_argument("--role", choices=("all", "workflows", "kernel"), default="all")
+    return parser.parse_args()
+
+
+async def _serve(settings: Settings, role: str) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    store = LocalArtifactStore(settings.store_dir)
+    async with AsyncExitStack() as stack:
+        kernel = await _warm_kernel(settings, stack) if role != "workflows" else None
+        client = await connect()
+        if not await _reached(client, stop):
+            return
+        workflows = _workflow_worker(client, settings, store) if role != "kernel" else None
+        kernels = _kernel_worker(client, settings, store, kernel) if kernel else None
+        await _run(workflows, kernels, stop)
+
+
+async def _warm_kernel(settings: Settings, stack: AsyncExitStack) -> ForkedKernel:
+    """The kernel's forkserver warms up while the connection to Temporal is made."""
+    settings.scratch_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    kernel = ForkedKernel(settings.limits)
+    await kernel.start()
+    stack.push_async_callback(kernel.close)
+    return kernel
+
+
+async def _reached(client: Client, stop: asyncio.Event) -> bool:
+    """Wait for Temporal, but not past an order to stop."""
+    reaching = asyncio.ensure_future(reach(client))
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({reaching, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    reached = reaching.done()
+    reaching.cancel()
+    stopping.cancel()
+    return reached
+
+
+def _workflow_worker(client: Client, settings: Settings, store: LocalArtifactStore) -> Worker:
+    publishing = PublishActivities(store)
+    restrictions = SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
+    return Worker(
+        client,
+        task_queue=WORKFLOW_QUEUE,
+        workflows=[GeneratePart],
+        activities=[publishing.publish_artifacts, publishing.withdraw_artifacts],
+        workflow_runner=SandboxedWorkflowRunner(restrictions),
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=settings.limits.sticky_timeout_s),
+        graceful_shutdown_timeout=timedelta(seconds=EXIT_TIME_S),
+        no_remote_activities=True,
+    )
+
+
+def _kernel_worker(client: Client, settings: Settings, store: LocalArtifactStore, kernel: ForkedKernel) -> Worker:
+    limits = settings.limits
+    activities = KernelActivities(kernel, store, settings.scratch_dir, limits, lambda: datetime.now(UTC))
+    return Worker(
+        client,
+        task_queue=KERNEL_QUEUE,
+        activities=[activities.build_geometry, activities.mesh_geometry],
+        max_concurrent_activities=limits.kernels_per_worker or os.cpu_count() or 1,
+        max_heartbeat_throttle_interval=timedelta(seconds=limits.heartbeat_throttle_s),
+        default_heartbeat_throttle_interval=timedelta(seconds=limits.heartbeat_throttle_s),
+        graceful_shutdown_timeout=timedelta(seconds=limits.grace_s - EXIT_TIME_S),
+    )
+
+
+async def _run(workflows: Worker | None, kernels: Worker | None, stop: asyncio.Event) -> None:
+    """Poll until told to stop; then the kernel worker goes first, so that the other can place its evicted work anew."""
+    running = [worker for worker in (workflows, kernels) if worker is not None]
+    tasks = [asyncio.create_task(worker.run()) for worker in running]
+    log.info("ready: %s", ", ".join(worker.task_queue for worker in running))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({stopping, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    log.info("stopping")
+    for worker in (kernels, workflows):
+        if worker is not None:
+            await worker.shutdown()
+    await asyncio.gather(*tasks)
+
+
+if __name__ == "__main__":
+    main()

@@ -52,6 +52,8 @@ class Checkpoint(Wire):
     fraction: float = 0.0
     committed: int = 0
     """Outputs in the store so far in this job; the only thing that counts as getting further."""
+    attempt: int = 1
+    """The highest attempt that a kernel activity of this job has come to; evictions do not count."""
     started_at: datetime | None = None
     """When the first placement of the job began to run."""
     last_heartbeat: datetime | None = None
@@ -86,9 +88,10 @@ class KernelVersion(Wire):
 
 
 class Produced(Wire):
-    """One finished, checked file in the kernel's scratch folder. `output` is `shape` (the B-rep that is kept) or a format."""
+    """One finished, checked file in the kernel's scratch folder."""
 
     output: str
+    """`shape` (the B-rep that is kept) or a format."""
     file_name: str
     size_bytes: int
     sha256: str
@@ -164,4 +167,3 @@ class Generation(Wire):
     geometry: GeometryFacts
     kernel: KernelVersion
     checkpoint: Checkpoint
-    attempt: int = 1

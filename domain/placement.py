@@ -10,6 +10,9 @@ from domain.messages import Checkpoint, Wire
 from domain.problems import AnyProblem, EvictedTooOften, InternalError, KernelTimeout, WorkerLost
 from domain.progress import furthest
 
+EVICTED = "WorkerEvicted"
+"""Error type of a placement that ends because its worker was ordered to die; details: checkpoint, attempt."""
+
 
 class Standing(Wire):
     """Where a stage stands before its next placement."""

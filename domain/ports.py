@@ -91,7 +91,7 @@ class GeometryKernel(Protocol):
         ...
 
 
-class StoreUnreachable(Exception):  # noqa: N818 - a state of the world, and reads so
+class StoreUnreachable(Exception):
     """The store refused or did not answer; nothing half-written is visible."""
 
 

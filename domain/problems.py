@@ -43,7 +43,7 @@ class Problem:
         return cls(**{key: value for key, value in members.items() if key in known})
 
 
-class Refusal(Exception):  # noqa: N818 - it is raised to refuse, and reads so
+class Refusal(Exception):
     """Carries a problem from where it is found to where it is answered."""
 
     def __init__(self, problem: "AnyProblem") -> None:

@@ -35,6 +35,7 @@ def furthest(*checkpoints: Checkpoint | None) -> Checkpoint:
         phase=lead.phase,
         fraction=lead.fraction,
         committed=max(c.committed for c in known),
+        attempt=max(c.attempt for c in known),
         started_at=min(starts, default=None),
         last_heartbeat=max(beats, default=None),
     )

@@ -6,6 +6,8 @@ Never stores a state and never asks a worker: the snapshot is all it sees.
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from pydantic import Field
+
 from domain.messages import Checkpoint, Generation, JobId, Tenant, Wire
 from domain.problems import JsonObject
 from domain.progress import furthest, overall
@@ -25,15 +27,15 @@ class JobMemo(Wire):
     model: str
     engine: str
     formats: tuple[str, ...]
-    metadata: dict[str, str] = {}
+    metadata: dict[str, str] = Field(default_factory=dict)
 
 
 class Ledger(Wire):
     """What the workflow itself notes of its placements, readable while no worker lives."""
 
     checkpoint: Checkpoint = Checkpoint()
+    stages_done: int = 0
     evictions: int = 0
-    attempt: int = 1
     waiting_after: Literal["evicted", "worker-lost"] | None = None
     """Why the newest placement is not the first of its stage."""
     paused: bool = False
@@ -81,7 +83,7 @@ class JobStatus(Wire):
     model: str
     engine: str
     formats: tuple[str, ...]
-    metadata: dict[str, str] = {}
+    metadata: dict[str, str] = Field(default_factory=dict)
     attempt: int = 1
     evictions: int = 0
     cancel_requested: bool = False
@@ -109,7 +111,7 @@ def state_of(seen: Snapshot) -> tuple[State, SuspendedReason | None]:
         return _state_by_tail(seen.tail)
     if seen.ledger.paused:
         return "suspended", "paused"
-    return ("processing", None) if seen.ledger.checkpoint.committed else ("queued", None)
+    return ("processing", None) if seen.ledger.stages_done else ("queued", None)
 
 
 def _state_by_activity(activity: PendingActivity, ledger: Ledger) -> tuple[State, SuspendedReason | None]:
@@ -119,7 +121,7 @@ def _state_by_activity(activity: PendingActivity, ledger: Ledger) -> tuple[State
         return "suspended", activity.last_failure or "kernel-crashed"
     if ledger.waiting_after is not None:
         return "suspended", ledger.waiting_after
-    return ("processing", None) if ledger.checkpoint.committed else ("queued", None)
+    return ("processing", None) if ledger.stages_done else ("queued", None)
 
 
 def _state_by_tail(tail: Tail) -> tuple[State, SuspendedReason | None]:

@@ -1,0 +1,78 @@
+"""The connection to Temporal, by Temporal's own TEMPORAL_* variables and temporal.toml, and what it needs there.
+
+Never holds a job: it hands out a client.
+"""
+
+import asyncio
+import logging
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.envconfig import ClientConfig
+from temporalio.service import RPCError, RPCStatusCode
+
+from domain import search_attributes
+
+log = logging.getLogger(__name__)
+
+TENANT = SearchAttributeKey.for_keyword(search_attributes.TENANT)
+MODEL = SearchAttributeKey.for_keyword(search_attributes.MODEL)
+ENGINE = SearchAttributeKey.for_keyword(search_attributes.ENGINE)
+IDEMPOTENCY_KEY = SearchAttributeKey.for_keyword(search_attributes.IDEMPOTENCY_KEY)
+EVICTIONS = SearchAttributeKey.for_int(search_attributes.EVICTIONS)
+SEARCH_ATTRIBUTES = {
+    TENANT.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    MODEL.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    ENGINE.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    IDEMPOTENCY_KEY.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    EVICTIONS.name: IndexedValueType.INDEXED_VALUE_TYPE_INT,
+}
+
+FIRST_WAIT_S = 0.1
+LONGEST_WAIT_S = 2.0
+"""A dev server that is just starting answers within half a second; a production one may take long."""
+
+
+async def connect() -> Client:
+    """A client that may not have reached the server yet: its first call connects.
+
+    Raises:
+        OSError, ValueError: `temporal.toml` or a TEMPORAL_* variable can't be used.
+    """
+    config = ClientConfig.load_client_connect_config()
+    return await Client.connect(**config, data_converter=pydantic_data_converter, lazy=True)
+
+
+async def reach(client: Client) -> None:
+    """Wait until the server answers, however long that takes, and see that our search attributes exist.
+
+    A search attribute named at the server's start is not added to a database that exists already: hence here.
+    """
+    wait_s = FIRST_WAIT_S
+    while True:
+        try:
+            await _ensure_search_attributes(client)
+        except (RPCError, RuntimeError) as error:
+            log.debug("Temporal does not answer yet: %s", error)
+        else:
+            return
+        await asyncio.sleep(wait_s)
+        wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+
+async def _ensure_search_attributes(client: Client) -> None:
+    operator = client.operator_service
+    known = await operator.list_search_attributes(ListSearchAttributesRequest(namespace=client.namespace))
+    missing = {name: kind for name, kind in SEARCH_ATTRIBUTES.items() if name not in known.custom_attributes}
+    if not missing:
+        return
+    request = AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
+    try:
+        await operator.add_search_attributes(request)
+    except RPCError as error:
+        # Another process of ours was quicker: the attributes are there, which is all we want.
+        if error.status != RPCStatusCode.ALREADY_EXISTS:
+            raise

@@ -1,0 +1,135 @@
+"""The API's only way to Temporal: start a job, read a job.
+
+Never keeps a state of its own: the workflow's execution is the job.
+"""
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.common import (
+    Priority,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from adapters.execution_reader import RPC_TIMEOUT, ExecutionReader
+from adapters.temporal_connection import ENGINE, EVICTIONS, IDEMPOTENCY_KEY, MODEL, TENANT, reach
+from domain.messages import GenerateOrder, JobId, Wire
+from domain.problems import EngineUnavailable, JobNotFound, Refusal
+from domain.status import JobMemo, JobStatus
+from workflows.generation import GeneratePart
+from workflows.policies import WORKFLOW_QUEUE
+
+READY_TIMEOUT_S = 2.0
+"""A readiness probe must answer before its prober gives up."""
+
+
+class Submission(Wire):
+    """All that creating a job needs."""
+
+    order: GenerateOrder
+    created_at: datetime
+    fingerprint: str
+    metadata: dict[str, str]
+    idempotency_key: str | None
+
+
+class Engine:
+    """Jobs of one Temporal namespace."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._reader = ExecutionReader(client)
+
+    async def start(self, submission: Submission) -> bool:
+        """Create the job in one atomic call; False if it exists already. Twice: the second says False.
+
+        Raises:
+            Refusal: `EngineUnavailable`; a lost answer is harmless, the next try finds the job.
+        """
+        order = submission.order
+        try:
+            await self._client.start_workflow(
+                GeneratePart.run,
+                order,
+                id=order.job_id,
+                task_queue=WORKFLOW_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                memo=_memo(submission).model_dump(mode="json"),
+                search_attributes=_search_attributes(submission),
+                static_summary=f"{order.part.model} → {', '.join(order.formats)} for tenant {order.tenant}",
+                priority=Priority(priority_key=order.priority),
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+        except (RPCError, RuntimeError) as error:
+            raise Refusal(EngineUnavailable()) from error
+        return True
+
+    async def find(self, job_id: JobId) -> JobStatus | None:
+        """The job's status, or None if there is no such job.
+
+        Raises:
+            Refusal: `EngineUnavailable`.
+        """
+        try:
+            return await self._reader.read(job_id)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return None
+            raise Refusal(EngineUnavailable()) from error
+        except RuntimeError as error:
+            raise Refusal(EngineUnavailable()) from error
+
+    async def read(self, job_id: JobId) -> JobStatus:
+        """The job's status.
+
+        Raises:
+            Refusal: `JobNotFound` or `EngineUnavailable`.
+        """
+        status = await self.find(job_id)
+        if status is None:
+            raise Refusal(JobNotFound())
+        return status
+
+    async def ready(self) -> bool:
+        """Whether Temporal answers and knows our search attributes."""
+        try:
+            await asyncio.wait_for(reach(self._client), READY_TIMEOUT_S)
+        except TimeoutError:
+            return False
+        return True
+
+
+def _memo(submission: Submission) -> JobMemo:
+    order = submission.order
+    return JobMemo(
+        tenant=order.tenant,
+        fingerprint=submission.fingerprint,
+        created_at=submission.created_at,
+        model=order.part.model,
+        engine=order.part.engine,
+        formats=order.formats,
+        metadata=submission.metadata,
+    )
+
+
+def _search_attributes(submission: Submission) -> TypedSearchAttributes:
+    order = submission.order
+    pairs: list[SearchAttributePair[Any]] = [
+        SearchAttributePair(TENANT, str(order.tenant)),
+        SearchAttributePair(MODEL, order.part.model),
+        SearchAttributePair(ENGINE, order.part.engine),
+        SearchAttributePair(EVICTIONS, 0),
+    ]
+    if submission.idempotency_key is not None:
+        pairs.append(SearchAttributePair(IDEMPOTENCY_KEY, submission.idempotency_key))
+    return TypedSearchAttributes(pairs)
