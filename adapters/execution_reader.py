@@ -3,7 +3,6 @@
 Never asks a worker (no Query), so it answers with every worker dead.
 """
 
-from datetime import timedelta
 from typing import Any
 
 from temporalio.api.common.v1 import Payloads, WorkflowExecution
@@ -14,6 +13,7 @@ from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryReverse
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 
 from adapters.history_events import Ending, ending_of, tail_of
+from adapters.temporal_connection import RPC_TIMEOUT
 from domain.messages import JobId
 from domain.progress import furthest
 from domain.status import (
@@ -27,9 +27,6 @@ from domain.status import (
     progress_of,
     state_of,
 )
-
-RPC_TIMEOUT = timedelta(seconds=5)
-"""A read that takes longer is a server in trouble: the client is told to come back."""
 
 TAIL_EVENTS = 20
 """Between two activity events stand at most a workflow task, a memo and a marker or two."""

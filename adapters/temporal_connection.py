@@ -5,6 +5,7 @@ Never holds a job: it hands out a client.
 
 import asyncio
 import logging
+from datetime import timedelta
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
@@ -31,6 +32,9 @@ SEARCH_ATTRIBUTES = {
     EVICTIONS.name: IndexedValueType.INDEXED_VALUE_TYPE_INT,
 }
 
+RPC_TIMEOUT = timedelta(seconds=5)
+"""A call that takes longer is a server in trouble: the caller is told so."""
+
 FIRST_WAIT_S = 0.1
 LONGEST_WAIT_S = 2.0
 """A dev server that is just starting answers within half a second; a production one may take long."""
@@ -47,31 +51,37 @@ async def connect() -> Client:
 
 
 async def reach(client: Client) -> None:
-    """Wait until the server answers, however long that takes, and see that our search attributes exist.
-
-    A search attribute named at the server's start is not added to a database that exists already: hence here.
-    """
+    """Wait until the server answers, however long that takes, and has our search attributes."""
     wait_s = FIRST_WAIT_S
-    while True:
-        try:
-            await _ensure_search_attributes(client)
-        except (RPCError, RuntimeError) as error:
-            log.debug("Temporal does not answer yet: %s", error)
-        else:
-            return
+    while not await prepared(client):
         await asyncio.sleep(wait_s)
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
 
+async def prepared(client: Client) -> bool:
+    """Whether the server answers now and, by now, has our search attributes.
+
+    A search attribute named at the server's start is not added to a database that exists already: hence here.
+    """
+    try:
+        await _ensure_search_attributes(client)
+    except (RPCError, RuntimeError) as error:
+        log.debug("Temporal does not answer: %s", error)
+        return False
+    return True
+
+
 async def _ensure_search_attributes(client: Client) -> None:
     operator = client.operator_service
-    known = await operator.list_search_attributes(ListSearchAttributesRequest(namespace=client.namespace))
+    request = ListSearchAttributesRequest(namespace=client.namespace)
+    known = await operator.list_search_attributes(request, timeout=RPC_TIMEOUT)
     missing = {name: kind for name, kind in SEARCH_ATTRIBUTES.items() if name not in known.custom_attributes}
     if not missing:
         return
-    request = AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
     try:
-        await operator.add_search_attributes(request)
+        await operator.add_search_attributes(
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing), timeout=RPC_TIMEOUT
+        )
     except RPCError as error:
         # Another process of ours was quicker: the attributes are there, which is all we want.
         if error.status != RPCStatusCode.ALREADY_EXISTS:

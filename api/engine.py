@@ -3,7 +3,6 @@
 Never keeps a state of its own: the workflow's execution is the job.
 """
 
-import asyncio
 from datetime import datetime
 from typing import Any
 
@@ -18,16 +17,13 @@ from temporalio.common import (
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from adapters.execution_reader import RPC_TIMEOUT, ExecutionReader
-from adapters.temporal_connection import ENGINE, EVICTIONS, IDEMPOTENCY_KEY, MODEL, TENANT, reach
+from adapters.execution_reader import ExecutionReader
+from adapters.temporal_connection import ENGINE, EVICTIONS, IDEMPOTENCY_KEY, MODEL, RPC_TIMEOUT, TENANT, prepared
 from domain.messages import GenerateOrder, JobId, Wire
 from domain.problems import EngineUnavailable, JobNotFound, Refusal
 from domain.status import JobMemo, JobStatus
 from workflows.generation import GeneratePart
 from workflows.policies import WORKFLOW_QUEUE
-
-READY_TIMEOUT_S = 2.0
-"""A readiness probe must answer before its prober gives up."""
 
 
 class Submission(Wire):
@@ -102,11 +98,7 @@ class Engine:
 
     async def ready(self) -> bool:
         """Whether Temporal answers and knows our search attributes."""
-        try:
-            await asyncio.wait_for(reach(self._client), READY_TIMEOUT_S)
-        except TimeoutError:
-            return False
-        return True
+        return await prepared(self._client)
 
 
 def _memo(submission: Submission) -> JobMemo:

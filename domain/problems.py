@@ -134,7 +134,7 @@ class ArtifactGone(Problem):
 
 @dataclass(frozen=True)
 class EngineUnavailable(Problem):
-    """The workflow engine can't be reached at the moment; nothing was created. Try again."""
+    """The workflow engine can't be reached at the moment. Nothing is lost: send the same request again."""
 
 
 @dataclass(frozen=True)

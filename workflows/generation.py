@@ -3,16 +3,14 @@
 Never touches I/O, a clock or a status code: Temporal's history is its only memory.
 """
 
-import asyncio
+from collections.abc import Iterable, Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
-from temporalio.workflow import ActivityCancellationType
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.failures import failure
     from activities.kernel_activities import KernelActivities
-    from activities.publish_activities import PublishActivities
     from domain.messages import (
         MESH_FORMATS,
         GenerateOrder,
@@ -23,9 +21,8 @@ with workflow.unsafe.imports_passed_through():
         StageReport,
         StoredOutput,
     )
-    from domain.problems import StoreUnavailable
     from workflows.placement import Placements
-    from workflows.policies import LOCAL_RETRY_THRESHOLD, PUBLISH_DEADLINE, PUBLISH_RETRIES
+    from workflows.publication import publish
 
 
 @workflow.defn
@@ -36,25 +33,49 @@ class GeneratePart:
     def __init__(self, order: GenerateOrder) -> None:
         self._order = order
         self._placements = Placements(order.priority)
+        self._paused = False
+
+    @workflow.signal
+    def pause(self) -> None:
+        """Suspend the job at its next stage boundary. Twice: the same."""
+        self._paused = True
+
+    @workflow.signal
+    def resume(self) -> None:
+        """Go on from where the job was suspended. Twice: the same."""
+        self._paused = False
+
+    @workflow.signal(dynamic=True)
+    def unknown_signal(self, name: str, _arguments: Sequence[RawValue]) -> None:
+        """Anything else is a mistyped command, not a reason to fail."""
+        workflow.logger.warning("ignored the unknown signal %r", name)
 
     @workflow.run
     async def run(self, order: GenerateOrder) -> Generation:
         """All files of the job, or a failure whose type and details are the problem."""
         built = await self._build()
         meshed = await self._mesh() if self._formats(mesh=True) else None
-        outputs = (*built.outputs, *(meshed.outputs if meshed else ()))
-        files = await self._publish(outputs)
+        files = await self._publish((*built.outputs, *(meshed.outputs if meshed else ())))
         return self._generation(built, files)
 
     async def _build(self) -> StageReport:
+        await self._boundary()
         stage = self._stage(self._formats(mesh=False))
         return await self._placements.place(KernelActivities.build_geometry, stage, f"build {self._order.part.model}")
 
     async def _mesh(self) -> StageReport:
+        await self._boundary()
         stage = self._stage(self._formats(mesh=True))
         return await self._placements.place(
             KernelActivities.mesh_geometry, stage, f"mesh to {', '.join(stage.formats)}"
         )
+
+    async def _boundary(self) -> None:
+        """Between two stages: where a paused job stays, for as long as it takes."""
+        if self._paused:
+            self._placements.note_paused(True)
+            await workflow.wait_condition(lambda: not self._paused)
+            self._placements.note_paused(False)
 
     def _formats(self, *, mesh: bool) -> tuple[str, ...]:
         return tuple(name for name in self._order.formats if (name in MESH_FORMATS) == mesh)
@@ -63,43 +84,14 @@ class GeneratePart:
         order = self._order
         return StageOrder(job_id=order.job_id, tenant=order.tenant, part=order.part, formats=formats, mesh=order.mesh)
 
-    async def _publish(self, outputs: tuple[StoredOutput, ...]) -> tuple[PublishedFile, ...]:
-        order = PublishOrder(
-            job_id=self._order.job_id, tenant=self._order.tenant, model=self._order.part.model, outputs=outputs
+    async def _publish(self, outputs: Iterable[StoredOutput]) -> tuple[PublishedFile, ...]:
+        await self._boundary()
+        order = self._order
+        in_order = sorted(outputs, key=lambda stored: order.formats.index(stored.produced.output))
+        return await publish(
+            PublishOrder(job_id=order.job_id, tenant=order.tenant, model=order.part.model, outputs=tuple(in_order)),
+            self._placements.ledger.checkpoint,
         )
-        try:
-            return await workflow.execute_local_activity_method(
-                PublishActivities.publish_artifacts,
-                order,
-                schedule_to_close_timeout=PUBLISH_DEADLINE,
-                local_retry_threshold=LOCAL_RETRY_THRESHOLD,
-                retry_policy=PUBLISH_RETRIES,
-                cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-                summary="publish",
-            )
-        except (ActivityError, asyncio.CancelledError) as error:
-            await self._withdraw(order)
-            raise self._publish_failure(error) from error
-
-    async def _withdraw(self, order: PublishOrder) -> None:
-        """A job that was cancelled, or failed, while it published leaves nothing visible."""
-        try:
-            await workflow.execute_local_activity_method(
-                PublishActivities.withdraw_artifacts,
-                order,
-                schedule_to_close_timeout=PUBLISH_DEADLINE,
-                local_retry_threshold=LOCAL_RETRY_THRESHOLD,
-                retry_policy=PUBLISH_RETRIES,
-                summary="withdraw",
-            )
-        except ActivityError:
-            # The store is down for good; the retention sweep removes what is left. The job's own end comes first.
-            workflow.logger.warning("could not withdraw what a cut-short publish left")
-
-    def _publish_failure(self, error: ActivityError | asyncio.CancelledError) -> BaseException:
-        if is_cancelled_exception(error):
-            return error
-        return failure(StoreUnavailable(), self._placements.ledger.checkpoint)
 
     def _generation(self, built: StageReport, files: tuple[PublishedFile, ...]) -> Generation:
         facts = built.shape.produced.facts

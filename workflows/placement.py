@@ -78,6 +78,10 @@ class Placements:
             workflow.upsert_search_attributes([EVICTIONS.value_set(verdict.evictions)])
         return verdict
 
+    def note_paused(self, paused: bool) -> None:
+        """Say in the ledger that the job stands at a stage boundary until it is resumed."""
+        self._note(self.ledger.checkpoint, paused=paused)
+
     def _note(self, checkpoint: Checkpoint, **changes: Any) -> None:
         reached = furthest(self.ledger.checkpoint, checkpoint)
         self.ledger = self.ledger.model_copy(update={"checkpoint": reached, **changes})

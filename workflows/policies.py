@@ -34,6 +34,9 @@ KERNEL_STAGE = StagePolicy(
 PUBLISH_DEADLINE = timedelta(minutes=10)
 """Outlasts a store's restart; then the job fails and says so. A retry of the job finds its geometry kept."""
 
+WITHDRAW_DEADLINE = timedelta(seconds=30)
+"""Short: a cancelled job should end although the store is down; the retention sweep removes what is left."""
+
 PUBLISH_RETRIES = RetryPolicy(
     # Soon at first (a passing fault), then no more often than a restarting store can answer.
     initial_interval=timedelta(milliseconds=500),
