@@ -49,7 +49,21 @@ class Engine:
         Raises:
             Refusal: `EngineUnavailable`; a lost answer is harmless, the next try finds the job.
         """
-        order = submission.order
+        memo, attributes = _memo(submission), _search_attributes(submission)
+        return await self.launch(submission.order, memo, attributes, WorkflowIDReusePolicy.REJECT_DUPLICATE)
+
+    async def launch(
+        self,
+        order: GenerateOrder,
+        memo: JobMemo,
+        attributes: TypedSearchAttributes,
+        reuse: WorkflowIDReusePolicy,
+    ) -> bool:
+        """Start a run of the job's workflow; False if `reuse` forbids it.
+
+        Raises:
+            Refusal: `EngineUnavailable`.
+        """
         try:
             await self._client.start_workflow(
                 GeneratePart.run,
@@ -57,9 +71,9 @@ class Engine:
                 id=order.job_id,
                 task_queue=WORKFLOW_QUEUE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                memo=_memo(submission).model_dump(mode="json"),
-                search_attributes=_search_attributes(submission),
+                id_reuse_policy=reuse,
+                memo=memo.model_dump(mode="json"),
+                search_attributes=attributes,
                 static_summary=f"{order.part.model} → {', '.join(order.formats)} for tenant {order.tenant}",
                 priority=Priority(priority_key=order.priority),
                 rpc_timeout=RPC_TIMEOUT,

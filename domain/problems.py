@@ -108,6 +108,14 @@ class JobNotFound(Problem):
 
 
 @dataclass(frozen=True)
+class StateConflict(Problem):
+    """A job that is {state} can't be {action}."""
+
+    state: str
+    action: str
+
+
+@dataclass(frozen=True)
 class ModelNotFound(Problem):
     """There is no such model; GET /v1/models lists them."""
 
@@ -227,6 +235,7 @@ AnyProblem: TypeAlias = (
     | MethodNotAllowed
     | NotFound
     | JobNotFound
+    | StateConflict
     | ModelNotFound
     | ForeignHost
     | LinkExpired
