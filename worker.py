@@ -9,19 +9,23 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 
 from temporalio.client import Client
+from temporalio.service import RPCError
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.kernel_activities import KernelActivities
 from activities.publish_activities import PublishActivities
+from adapters.execution_reader import ExecutionReader
 from adapters.kernel_process import ForkedKernel
 from adapters.local_store import LocalArtifactStore
 from adapters.settings import Settings, SettingsError, load_settings
 from adapters.temporal_connection import connect, reach
+from domain.defaults import Limits
 from workflows.generation import GeneratePart
 from workflows.policies import KERNEL_QUEUE, WORKFLOW_QUEUE
 
@@ -38,8 +42,14 @@ PASSED_THROUGH = (
 )
 """Modules without state of their own: reloading them for each workflow would cost 100 ms and prove nothing."""
 
-EXIT_TIME_S = 2.0
+PLACEMENT_TIME_S = 2.0
+"""How long the workflow worker stays for the new placements of evicted jobs; one takes about 50 ms."""
+
+EXIT_TIME_S = 1.0
 """What is kept of the grace for the process's own end."""
+
+POLL_S = 0.05
+"""As often as a new placement takes."""
 
 
 def main() -> None:
@@ -74,14 +84,19 @@ async def _serve(settings: Settings, role: str) -> None:
         if not await _reached(client, stop):
             return
         workflows = _workflow_worker(client, settings, store) if role != "kernel" else None
-        kernels = _kernel_worker(client, settings, store, kernel) if kernel else None
-        await _run(workflows, kernels, stop)
+        activities = _kernel_activities(settings, store, kernel) if kernel else None
+        kernels = _kernel_worker(client, settings.limits, activities) if activities else None
+        await _run(workflows, kernels, stop, lambda: _placed_anew(client, activities))
+
+
+def _kernel_activities(settings: Settings, store: LocalArtifactStore, kernel: ForkedKernel) -> KernelActivities:
+    return KernelActivities(kernel, store, settings.scratch_dir, settings.limits, lambda: datetime.now(UTC))
 
 
 async def _warm_kernel(settings: Settings, stack: AsyncExitStack) -> ForkedKernel:
     """The kernel's forkserver warms up while the connection to Temporal is made."""
     settings.scratch_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    kernel = ForkedKernel(settings.limits)
+    kernel = ForkedKernel(settings.limits, settings.kernel_program)
     await kernel.start()
     stack.push_async_callback(kernel.close)
     return kernel
@@ -113,9 +128,7 @@ def _workflow_worker(client: Client, settings: Settings, store: LocalArtifactSto
     )
 
 
-def _kernel_worker(client: Client, settings: Settings, store: LocalArtifactStore, kernel: ForkedKernel) -> Worker:
-    limits = settings.limits
-    activities = KernelActivities(kernel, store, settings.scratch_dir, limits, lambda: datetime.now(UTC))
+def _kernel_worker(client: Client, limits: Limits, activities: KernelActivities) -> Worker:
     return Worker(
         client,
         task_queue=KERNEL_QUEUE,
@@ -123,11 +136,16 @@ def _kernel_worker(client: Client, settings: Settings, store: LocalArtifactStore
         max_concurrent_activities=limits.kernels_per_worker or os.cpu_count() or 1,
         max_heartbeat_throttle_interval=timedelta(seconds=limits.heartbeat_throttle_s),
         default_heartbeat_throttle_interval=timedelta(seconds=limits.heartbeat_throttle_s),
-        graceful_shutdown_timeout=timedelta(seconds=limits.grace_s - EXIT_TIME_S),
+        graceful_shutdown_timeout=timedelta(seconds=limits.grace_s - PLACEMENT_TIME_S - EXIT_TIME_S),
     )
 
 
-async def _run(workflows: Worker | None, kernels: Worker | None, stop: asyncio.Event) -> None:
+async def _run(
+    workflows: Worker | None,
+    kernels: Worker | None,
+    stop: asyncio.Event,
+    placed_anew: Callable[[], Awaitable[None]],
+) -> None:
     """Poll until told to stop; then the kernel worker goes first, so that the other can place its evicted work anew."""
     running = [worker for worker in (workflows, kernels) if worker is not None]
     tasks = [asyncio.create_task(worker.run()) for worker in running]
@@ -136,10 +154,26 @@ async def _run(workflows: Worker | None, kernels: Worker | None, stop: asyncio.E
     await asyncio.wait({stopping, *tasks}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
     log.info("stopping")
-    for worker in (kernels, workflows):
-        if worker is not None:
-            await worker.shutdown()
+    if kernels is not None:
+        await kernels.shutdown()
+    if workflows is not None:
+        await placed_anew()
+        await workflows.shutdown()
     await asyncio.gather(*tasks)
+
+
+async def _placed_anew(client: Client, activities: KernelActivities | None) -> None:
+    """Wait until every job that this worker gave up has its next placement; bounded, since any worker can do it."""
+    reader = ExecutionReader(client)
+    give_up_at = asyncio.get_running_loop().time() + PLACEMENT_TIME_S
+    for job_id in activities.evicted if activities else ():
+        while asyncio.get_running_loop().time() < give_up_at:
+            try:
+                if await reader.is_placed(job_id):
+                    break
+            except RPCError as error:
+                log.warning("can't see whether %s was placed anew: %s", job_id, error.status)
+            await asyncio.sleep(POLL_S)
 
 
 if __name__ == "__main__":

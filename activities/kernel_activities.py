@@ -12,13 +12,15 @@ from datetime import datetime
 from pathlib import Path
 
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 
 from activities.failures import failure
 from activities.geometry_library import GeometryLibrary
 from activities.pulse import Pulse
 from activities.stage import Stage
 from domain.defaults import Limits
-from domain.messages import Checkpoint, StageOrder, StageReport
+from domain.messages import Checkpoint, JobId, StageOrder, StageReport
+from domain.placement import EVICTED
 from domain.ports import ArtifactStore, GeometryKernel
 from domain.problems import Refusal
 from domain.progress import furthest
@@ -40,6 +42,8 @@ class KernelActivities:
         self._scratch_dir = scratch_dir
         self._limits = limits
         self._clock = clock
+        self.evicted: set[JobId] = set()
+        """Jobs that this worker has reported as evicted."""
 
     @activity.defn
     async def build_geometry(self, order: StageOrder) -> StageReport:
@@ -60,6 +64,10 @@ class KernelActivities:
                 return await stage.run()
         except Refusal as refusal:
             raise failure(refusal.problem, pulse.checkpoint) from None
+        except ApplicationError as error:
+            if error.type == EVICTED:
+                self.evicted.add(order.job_id)
+            raise
 
     @asynccontextmanager
     async def _workdir(self, order: StageOrder) -> AsyncIterator[Path]:

@@ -90,6 +90,7 @@ class Stage:
             workdir=self._workdir,
             deadline_s=self._deadline_s,
         )
+        activity.logger.info("kernel run for %s: %s", self._order.job_id, ", ".join(job.outputs))
         run = asyncio.ensure_future(self._kernel.run(job, self._hear))
         try:
             await self._watch(run)

@@ -64,6 +64,16 @@ class ExecutionReader:
         ending = await self._ending(description) if snapshot.execution != "running" else Ending()
         return _status(job_id, JobMemo.model_validate(await description.memo()), snapshot, description, ending)
 
+    async def is_placed(self, job_id: JobId) -> bool:
+        """Whether an activity of the job is scheduled, or the job has ended: an eviction has been dealt with.
+
+        Raises:
+            RPCError: as `read`.
+        """
+        description = await self._client.get_workflow_handle(job_id).describe(rpc_timeout=RPC_TIMEOUT)
+        running = description.status == WorkflowExecutionStatus.RUNNING
+        return not running or bool(description.raw_description.pending_activities)
+
     async def _snapshot(self, description: WorkflowExecutionDescription) -> Snapshot:
         raw = description.raw_description
         execution = EXECUTIONS[description.status or WorkflowExecutionStatus.RUNNING]

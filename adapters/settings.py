@@ -28,6 +28,11 @@ class Settings(BaseModel):
     scratch_dir: Path = Field(Path(), description="kernel scratch folders; `scratch` below data_dir as shipped")
     host: str = Field("127.0.0.1", description="where the API listens; loopback while no API keys exist")
     port: int = Field(8000, ge=0, le=65535, description="0 takes a free port")
+    kernel_program: str = Field(
+        "kernel.work:perform",
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="module:function that a kernel process runs; chaos tests put one in its place that fails on time",
+    )
     limits: Limits = Limits()
 
 
@@ -43,7 +48,7 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
         "data_dir": data_dir,
         "store_dir": Path(given.get("store_dir", data_dir / "artifacts")).resolve(),
         "scratch_dir": Path(given.get("scratch_dir", data_dir / "scratch")).resolve(),
-        **{name: given[name] for name in ("host", "port") if name in given},
+        **{name: given[name] for name in ("host", "port", "kernel_program") if name in given},
     }
     try:
         limits = Limits.model_validate({name: given[name] for name in Limits.model_fields if name in given})

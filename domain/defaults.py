@@ -17,19 +17,16 @@ class Limits(BaseModel):
     build_deadline_s: float = Field(300, gt=0, description="a part that takes longer is a fault, not a part")
     mesh_deadline_s: float = Field(300, gt=0, description="a finer mesh than this allows is refused by count first")
     transfer_deadline_s: float = Field(600, gt=0, description="moving 2 GiB to a slow store, beside the kernel's time")
-    publish_deadline_s: float = Field(600, gt=0, description="outlasts a store's restart; then the job says so")
     kernel_memory_bytes: int = Field(4 * GIB, ge=256 * MIB, description="four kernels fit a 16 GiB machine")
     kernel_cpu_s: int = Field(300, gt=0, description="the deadline again, where the clock is not looked at")
     kernel_file_bytes: int = Field(2 * GIB, gt=0, description="no mesh below the triangle ceiling is larger")
     kernels_per_worker: int = Field(0, ge=0, description="0 means one for each core: the kernel is CPU-bound")
     max_triangles: int = Field(5_000_000, gt=0, description="250 MB of STL; beyond it no viewer follows")
-    heartbeat_timeout_s: float = Field(10, gt=0, description="how long a worker may be gone before its work moves")
     heartbeat_throttle_s: float = Field(1, gt=0, description="the SDK's default loses every beat after the first")
     sticky_timeout_s: float = Field(1, gt=0, description="what a takeover after SIGKILL waits for; 10 s by default")
     grace_s: float = Field(20, gt=0, description="below the 25-30 s that spot platforms grant")
     body_bytes: int = Field(MIB, gt=0, description="a request is parameters, never geometry")
     link_lifetime_s: int = Field(3600, gt=1, description="long enough to download, short enough to leak")
-    retention_days: int = Field(30, gt=0, description="jobs, keys and artifacts live and go together")
 
 
 LINEAR_DEFLECTION_MM = 0.1

@@ -1,0 +1,35 @@
+"""A kernel that dies is retried once, and the worker never notices."""
+
+import os
+import signal
+
+from tests.chaos.scene import Scene, descendants
+
+
+async def test_a_kernel_that_always_crashes_fails_the_job_after_one_retry(scene: Scene) -> None:
+    worker = await scene.worker(gate="crash_while_building")
+    await scene.submit()
+    status = await scene.assert_failed("kernel-crashed", kernel_runs=2)
+    assert status["attempt"] == 2
+    assert worker.popen is not None
+    assert worker.popen.poll() is None
+
+
+async def test_a_kernel_that_leaves_without_a_result_is_a_crash(scene: Scene) -> None:
+    await scene.worker(gate="vanish_while_building")
+    await scene.submit()
+    await scene.assert_failed("kernel-crashed", kernel_runs=2)
+
+
+async def test_a_kernel_killed_once_is_retried_and_completes(scene: Scene) -> None:
+    worker = await scene.worker(gate="hold_while_building")
+    await scene.submit()
+    folder = await scene.at("building")
+    kernels = {pid for pid in descendants(worker.pid) if os.path.realpath(f"/proc/{pid}/cwd") == str(folder)}
+    assert len(kernels) == 1
+    os.kill(kernels.pop(), signal.SIGKILL)
+    again = await scene.at("building") if not folder.exists() else None
+    while again is None or again == folder:
+        again = await scene.at("building")
+    (again / "go").touch()
+    await scene.assert_completed(kernel_runs=2, attempt=2)
