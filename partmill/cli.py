@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
+from partmill.exit_codes import Exit
 from partmill.screen import answering
 
 app = typer.Typer(
     name="partmill",
     help="CAD files from parameters: one request, one job, one verified file.",
-    epilog="Exit codes: 0 done, 1 unexpected, 2 usage, 3 request refused, 4 job failed, 5 job cancelled, "
-    "6 server unreachable, 7 download corrupt, 130 interrupted.",
+    epilog="Exit codes: " + ", ".join(f"{code.value} {code.wording}" for code in Exit) + ".",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -27,3 +27,8 @@ class Exit(IntEnum):
     """The downloaded bytes do not match the size and SHA-256 of the job's status; nothing was saved."""
     INTERRUPTED = 130
     """Ctrl-C or SIGTERM; what the command had started was stopped."""
+
+    @property
+    def wording(self) -> str:
+        """The name in small letters, for example `job-failed`."""
+        return self.name.lower().replace("_", "-")

@@ -49,7 +49,7 @@ class Screen:
         typer.secho(text, err=True, fg="red")
         if self._as_json:
             members = {key: value for key, value in document.items() if value is not None}
-            error = {"exit_code": code.value, "kind": code.name.lower().replace("_", "-"), "message": text, **members}
+            error = {"exit_code": code.value, "kind": code.wording, "message": text, **members}
             typer.echo(json.dumps({"error": error}, indent=2))
 
 
