@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from partmill.errors import PartmillError, ServerUnreachable
-from partmill.interrupts import interruptible
+from partmill.interrupts import Interrupted, interruptible
 from partmill.ports import ANY_FREE
 from partmill.probe import is_partmill
 from partmill.screen import Screen, UsageFault
@@ -19,6 +19,9 @@ from partmill.stack_lock import holder
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 """Where `partmill up` listens."""
+
+INTERRUPTED_GRACE_S = "5"
+"""The worker's grace in a stack for one job, unless the user sets it: whoever presses Ctrl-C wants the prompt back."""
 
 
 @dataclass(frozen=True)
@@ -48,31 +51,52 @@ def data_folder() -> Path:
 
 
 def running(server: str | None) -> Place:
-    """The server that was named, or the one of this machine."""
-    url = (server or DEFAULT_SERVER).rstrip("/")
+    """The server that was named, or the one that `partmill up` runs here."""
+    stack = holder(data_folder())
+    url = (server or _local_server()).rstrip("/")
     if not url.startswith(("http://", "https://")):
         raise UsageFault(f"{url} is no server address; it must look like {DEFAULT_SERVER}.")
-    stack = holder(data_folder())
     return Place(url, web_ui=stack.get("web_ui") if stack.get("server") == url else None)
 
 
 @contextmanager
 def somewhere(server: str | None, screen: Screen, *, may_start: bool) -> Iterator[Place]:
     """A running server, or else a stack of our own for as long as the block runs."""
-    if server or is_partmill(DEFAULT_SERVER):
-        yield running(server)
-        return
-    if not may_start:
-        raise ServerUnreachable(f"no answer from {DEFAULT_SERVER}")
-    with interruptible(), Stack(data_folder(), ANY_FREE, "generate") as stack:
-        screen.say(f"Starting a partmill for this job; its data folder is {stack.data_dir}")
+    place = running(server)
+    if server or is_partmill(place.server):
+        yield place
+    elif may_start:
+        with interruptible(), _own_stack(screen) as own:
+            yield own
+    else:
+        raise ServerUnreachable(f"no answer from {place.server}")
+
+
+@contextmanager
+def _own_stack(screen: Screen) -> Iterator[Place]:
+    environ = {"PARTMILL_GRACE_S": INTERRUPTED_GRACE_S, **os.environ}
+    folder = data_folder()
+    if holder(folder).get("command") == "generate":
+        screen.say(f"If another `partmill generate` works in {folder}, this one waits for its end.")
+    with Stack(folder, ANY_FREE, "generate", environ=environ, waits_for_folder=True) as stack:
+        screen.say(f"Starting a partmill for this job; its data folder is {folder}")
         _import_client()
-        stack.wait_ready()
         try:
+            stack.wait_ready()
             yield Place(stack.server, True, stack.temporal.web_ui, stack.check)
         except PartmillError:
             stack.check()  # if a part died, that is the reason
             raise
+        except Interrupted:
+            screen.say("Stopping. What the job has finished is kept: the same command goes on from there.")
+            raise
+
+
+def _local_server() -> str:
+    """A stack of this data folder may listen elsewhere than usual; it is the one that has this folder's jobs."""
+    stack = holder(data_folder())
+    own = str(stack.get("server"))
+    return own if stack.get("command") == "up" and own != DEFAULT_SERVER and is_partmill(own) else DEFAULT_SERVER
 
 
 def _import_client() -> None:

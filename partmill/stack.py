@@ -41,8 +41,17 @@ TEMPORAL_GRACE_S = 10.0
 class Stack:
     """Started by `start()` or as a context manager; a `StackError` of any kind means that nothing of it runs."""
 
-    def __init__(self, data_dir: Path, ports: Ports, command: str, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        ports: Ports,
+        command: str,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        waits_for_folder: bool = False,
+    ) -> None:
         self.data_dir = data_dir
+        self._waits_for_folder = waits_for_folder
         self._ports = ports
         self._command = command
         self._environ = environ
@@ -67,7 +76,7 @@ class Stack:
         """
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.data_dir / "logs").mkdir(exist_ok=True)
-        lock = self._lock = StackLock(self.data_dir)
+        lock = self._lock = StackLock(self.data_dir, self._command, waits=self._waits_for_folder)
         try:
             self._start_parts(lock)
         except BaseException:
@@ -78,7 +87,7 @@ class Stack:
         self.temporal = self._place_temporal()
         with listen(self._ports.api) as listener:
             self.server = f"http://{HOST}:{listener.getsockname()[1]}"
-            lock.announce(self.urls | {"command": self._command, "pid": os.getpid()})
+            lock.announce(self.urls)
             # -P: the user's folder may hold modules called `api` or `worker` too.
             python = [sys.executable, "-P", "-m"]
             self._spawn("temporal", self.temporal.start_command())

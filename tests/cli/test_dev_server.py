@@ -66,7 +66,8 @@ def test_true_and_false_are_written_as_the_program_reads_them(tmp_path: Path) ->
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     """The shipped server, started and set up as the stack does it."""
     folder = tmp_path_factory.mktemp("dev-server")
-    server = load_dev_server().placed(folder, *reserve(0, 0))
+    shipped = load_dev_server().placed(folder, *reserve(0, 0))
+    server = DevServer({**shipped.flags, "log-level": "info"}, shipped.retention)  # what fairness did is told there
     child = Child("temporal", server.start_command(), {"HOME": str(folder)}, folder / "temporal.log")
     try:
         seen(lambda: answers(HOST, server.flags["port"]), "the server listens")
@@ -106,3 +107,12 @@ def test_the_search_attributes_exist(running: DevServer) -> None:
         "PartmillIdempotencyKey": "INDEXED_VALUE_TYPE_KEYWORD",
         "PartmillEvictions": "INDEXED_VALUE_TYPE_INT",
     }
+
+
+def test_the_dynamic_config_that_can_be_seen_is_in_effect(running: DevServer) -> None:
+    """`enableCancelActivityWorkerCommand` shows only in how fast a running activity hears of its cancellation."""
+    described = json.loads(asked(running, "operator", "namespace", "describe", "--namespace", "default"))
+    capabilities = described["namespaceInfo"]["capabilities"]
+    assert capabilities["workerPollCompleteOnShutdown"]
+    assert capabilities["workerCommands"]
+    assert "backlog=fairness" in (Path(running.flags["db-filename"]).parent / "temporal.log").read_text()
