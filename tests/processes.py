@@ -112,6 +112,53 @@ class Process:
 
 
 @dataclass
+class DevServer:
+    """A file-backed Temporal dev server that a test may kill and start again on the same port."""
+
+    port: int
+    database: Path
+    log: Path
+    popen: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """host:port."""
+        return f"127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        """Start it and wait until it accepts connections."""
+        self.popen = self._spawned()
+
+        async def listening() -> bool | None:
+            with socket.socket() as probe:
+                return True if probe.connect_ex(("127.0.0.1", self.port)) == 0 else None
+
+        await until(listening, "the Temporal server listens")
+
+    def _spawned(self) -> subprocess.Popen[bytes]:
+        flags = {"--ip": "127.0.0.1", "--port": str(self.port), "--db-filename": str(self.database)}
+        flags |= {"--log-level": "warn"}
+        command = [temporal_binary(), "server", "start-dev", "--headless"]
+        command += [word for flag in flags.items() for word in flag]
+        command += ["--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal"]
+        with self.log.open("ab") as output:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+
+    async def kill(self) -> None:
+        """SIGKILL, as a power switch would, and wait for its end."""
+        assert self.popen is not None
+        self.popen.kill()
+        self.popen.wait()
+
+    async def stop(self) -> None:
+        """End it if it still runs."""
+        if self.popen is not None and self.popen.poll() is None:
+            await self.kill()
+
+
+@dataclass
 class RunningStack:
     """A Temporal server, one API and any number of workers around one data folder."""
 

@@ -57,11 +57,12 @@ class Scene:
         """POST /v1/jobs/…/{action}."""
         return await self.http.post(f"/v1/jobs/{self.job_id}/{action}")
 
-    async def at(self, moment: str) -> Path:
-        """The scratch folder of the kernel that stands at the gate `moment`."""
+    async def at(self, moment: str, not_in: Path | None = None) -> Path:
+        """The scratch folder of the kernel that stands at the gate `moment`, and is another one than `not_in`."""
 
         async def look() -> Path | None:
-            return next((flag.parent for flag in self.scratch.glob(f"{self.job_id}-*/at-{moment}")), None)
+            folders = (flag.parent for flag in self.scratch.glob(f"{self.job_id}-*/at-{moment}"))
+            return next((folder for folder in folders if folder != not_in), None)
 
         return await until(look, f"a kernel stands at {moment}")
 
@@ -122,6 +123,11 @@ def descendants(pid: int) -> set[int]:
     while newest := {child for child, parent in parents.items() if parent in newest} - found:
         found |= newest
     return found
+
+
+def working_in(folder: Path, pids: set[int]) -> set[int]:
+    """Those of the processes whose working directory is `folder`."""
+    return {pid for pid in pids if Path(f"/proc/{pid}/cwd").resolve() == folder.resolve()}
 
 
 async def all_gone(pids: set[int]) -> None:

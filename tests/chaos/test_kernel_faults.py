@@ -3,7 +3,7 @@
 import os
 import signal
 
-from tests.chaos.scene import Scene, descendants
+from tests.chaos.scene import Scene, descendants, working_in
 
 
 async def test_a_kernel_that_always_crashes_fails_the_job_after_one_retry(scene: Scene) -> None:
@@ -25,11 +25,8 @@ async def test_a_kernel_killed_once_is_retried_and_completes(scene: Scene) -> No
     worker = await scene.worker(gate="hold_while_building")
     await scene.submit()
     folder = await scene.at("building")
-    kernels = {pid for pid in descendants(worker.pid) if os.path.realpath(f"/proc/{pid}/cwd") == str(folder)}
-    assert len(kernels) == 1
-    os.kill(kernels.pop(), signal.SIGKILL)
-    again = await scene.at("building") if not folder.exists() else None
-    while again is None or again == folder:
-        again = await scene.at("building")
+    (kernel,) = working_in(folder, descendants(worker.pid))
+    os.kill(kernel, signal.SIGKILL)
+    again = await scene.at("building", not_in=folder)
     (again / "go").touch()
     await scene.assert_completed(kernel_runs=2, attempt=2)
