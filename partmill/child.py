@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from partmill.stack_errors import ChildDied
@@ -50,7 +51,7 @@ class Child:
                 pass_fds=tuple(pass_fds),
                 start_new_session=True,  # a Ctrl-C in the terminal is for the supervisor, which stops things in order
                 # Safe here: the supervisor has one thread, so no lock can be held by another one at the fork.
-                preexec_fn=_leash if _libc is not None else None,  # noqa: PLW1509
+                preexec_fn=None if _libc is None else partial(_leash, os.getpid()),  # noqa: PLW1509
             )
 
     @property
@@ -91,9 +92,11 @@ class Child:
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _leash() -> None:
+def _leash(supervisor: int) -> None:
     """Runs in the forked child: the kernel kills it when its supervisor dies, however that happens."""
     # SIGKILL and not SIGTERM: nobody is left to wait for a polite end, the data folder must be free for the next
     # stack at once, and losing a process is what everything here is built to survive.
     if _libc is not None:
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != supervisor:
+        os._exit(1)  # it died between the fork and the line above

@@ -20,7 +20,9 @@ class Interrupted(KeyboardInterrupt):
 def interruptible() -> Iterator[None]:
     """Inside, the first of SIGNALS raises `Interrupted`; later ones change nothing, so that the way out is never cut
     short."""
-    previous = {number: signal.signal(number, _interrupt) for number in SIGNALS}
+    # A SIGHUP that is ignored already was so by `nohup`.
+    heard = [number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
+    previous = {number: signal.signal(number, _interrupt) for number in heard}
     try:
         yield
     finally:

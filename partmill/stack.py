@@ -108,10 +108,6 @@ class Stack:
             "data_dir": str(self.data_dir),
         }
 
-    def job_in_web_ui(self, job_id: str) -> str:
-        """The page of one job in Temporal's Web UI."""
-        return f"{self.temporal.web_ui}/namespaces/default/workflows/{job_id}"
-
     def wait_ready(self) -> None:
         """Return once jobs can be created.
 
@@ -121,9 +117,8 @@ class Stack:
         deadline = time.monotonic() + READY_TIMEOUT_S
         self._wait_until(lambda: answers(HOST, self.temporal.flags["port"]), deadline)
         for number, command in enumerate(self.temporal.setup_commands()):
-            self._setup.append(
-                Child(f"Temporal setup {number}", command, self._environment(), self._log(f"setup-{number}"))
-            )
+            name = f"temporal-setup-{number}"
+            self._setup.append(Child(name, command, self._environment(), self._log(name)))
         self._wait_until(self._is_set_up, deadline)
         self._wait_until(lambda: is_ready(self.server), deadline)
 
@@ -135,15 +130,13 @@ class Stack:
     def stop(self) -> None:
         """Stop what was started: the worker first, which may finish or hand back its job while the others answer.
 
-        Can't be interrupted: an impatient second Ctrl-C changes nothing."""
+        Can't be interrupted: an impatient second Ctrl-C changes nothing.
+        """
+        in_order = {"worker": self._worker_grace_s(), "api": API_GRACE_S, "temporal": TEMPORAL_GRACE_S}
         with uninterrupted():
-            for name, grace_s in (
-                ("worker", self._worker_grace_s()),
-                ("api", API_GRACE_S),
-                ("temporal", TEMPORAL_GRACE_S),
-            ):
-                if name in self._parts:
-                    self._parts.pop(name).stop(grace_s)
+            for name, grace_s in in_order.items():
+                if part := self._parts.pop(name, None):
+                    part.stop(grace_s)
             while self._setup:
                 self._setup.pop().stop(0)
             if self._lock is not None:

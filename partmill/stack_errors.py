@@ -23,7 +23,7 @@ class ChildDied(StackError):
     """A part of the stack ended by itself."""
 
     def __init__(self, name: str, ending: str, log: str, last_lines: str) -> None:
-        super().__init__(f"The {name} {ending}. The end of {log}:\n{last_lines}")
+        super().__init__(f"The {name} process {ending}. The end of {log}:\n{last_lines}")
 
 
 class NotReady(StackError):

@@ -3,6 +3,7 @@
 Never prints: it makes text.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,6 +76,8 @@ def model(value: Model) -> str:
             *_parameters(value.parameters, value.parameters, "  "),
             "engines and their formats:",
             *engines,
+            "example of its parameters:",
+            json.dumps(value.example, indent=2),
         ]
     )
 
