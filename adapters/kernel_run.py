@@ -1,0 +1,207 @@
+"""One job in one child: sends it, checks what comes back, watches clock and memory, and names how it ended.
+
+Never believes an exit code alone, nor a file that it has not seen.
+"""
+
+import asyncio
+import os
+import signal
+import stat
+from collections import deque
+from pathlib import Path
+
+from adapters.kernel_forkserver import Child, Ending, Forkserver
+from domain.defaults import Limits
+from domain.kernel_wire import MAX_REPLY_BYTES, BrokenFrame, FrameReader, Reply, job_frame, reply_from
+from domain.messages import Phase, Produced
+from domain.ports import (
+    Built,
+    Crashed,
+    DeadlineExceeded,
+    KernelJob,
+    KernelNews,
+    Listener,
+    Outcome,
+    OutOfMemory,
+    Progress,
+    Refused,
+)
+
+WATCH_S = 0.2
+"""How often memory is looked at: between two looks a process can write about 1 GiB, what its address space allows."""
+
+LAST_WORDS_S = 1.0
+"""How long a dead process's channel may stay open. Its end closed when it died: this is for what it may have left."""
+
+BACKLOG = 1000
+"""News that may wait for a listener that is busy storing a file; then progress overtakes progress."""
+
+MOST_REPLIES = 100_000
+"""A job's honest news are some hundreds; a flood without end would keep the worker busy."""
+
+BROKEN_REPLY = "broken reply"
+_CHUNK = 64 * 1024
+_NO_MEMORY = ("std::bad_alloc", "Standard_OutOfMemory")
+
+
+class KernelRun:
+    """Runs `job` in `child`, once."""
+
+    def __init__(self, server: Forkserver, child: Child, job: KernelJob, limits: Limits) -> None:
+        self._server = server
+        self._child = child
+        self._job = job
+        self._limits = limits
+        self._phase: Phase = "building" if job.shape_file is None else "checking"
+        self._news: deque[KernelNews] = deque()
+        self._stir = asyncio.Event()
+        self._replies = 0
+        self._announced: set[str] = set()
+        self._last_word: Built | Refused | OutOfMemory | None = None
+        self._stopped_for: Outcome | None = None
+        self.ending: Ending | None = None
+        """How the process ended, once it has."""
+
+    async def outcome(self, listen: Listener) -> Outcome:
+        """How the job ended; whatever `listen` raises comes out when the process is dead."""
+        reading = asyncio.create_task(self._read())
+        reading.add_done_callback(lambda _: self._stir.set())
+        watching = asyncio.create_task(self._watch(reading))
+        try:
+            await self._tell(listen, reading)
+            # The channel is closed but the process need not be dead; until it is, the watch goes on.
+            self.ending = await asyncio.shield(self._child.ended)
+            return self._conclude(self.ending)
+        finally:
+            await self._leave(reading, watching)
+
+    async def _leave(self, *tasks: asyncio.Task[None]) -> None:
+        try:
+            await self._server.see_dead(self._child)
+        finally:
+            for task in tasks:
+                task.cancel()
+            try:
+                await asyncio.gather(*tasks, return_exceptions=True)
+            finally:
+                self._child.channel.close()
+
+    async def _tell(self, listen: Listener, reading: asyncio.Task[None]) -> None:
+        """Every news to the listener, in order, until there is no more to come."""
+        while self._news or not reading.done():
+            self._stir.clear()
+            while self._news:
+                await listen(self._news.popleft())
+            if not reading.done():
+                await self._stir.wait()
+
+    async def _read(self) -> None:
+        """Hand over the job, then hear the process out to the end of its channel."""
+        loop = asyncio.get_running_loop()
+        frames = FrameReader(MAX_REPLY_BYTES)
+        try:
+            await loop.sock_sendall(self._child.channel, job_frame(self._job))
+            while chunk := await loop.sock_recv(self._child.channel, _CHUNK):
+                for body in frames.feed(chunk):
+                    self._hear(reply_from(body))
+                self._stir.set()
+        except BrokenFrame:
+            self._stop(Crashed(BROKEN_REPLY, self._phase))
+        except OSError:
+            return  # reset by its death; how it died is reported by the forkserver
+
+    def _hear(self, reply: Reply) -> None:
+        self._replies += 1
+        if self._last_word is not None or self._replies > MOST_REPLIES:
+            raise BrokenFrame("more than was to come")
+        match reply:
+            case Progress():
+                self._phase = reply.phase
+                if len(self._news) >= BACKLOG and isinstance(self._news[-1], Progress):
+                    self._news.pop()
+                self._news.append(reply)
+            case Produced():
+                self._check(reply)
+                self._announced.add(reply.output)
+                self._news.append(reply)
+            case _:
+                self._last_word = reply
+
+    def _check(self, file: Produced) -> None:
+        """An announced file is one of the job's, announced once, and really there.
+
+        Raises:
+            BrokenFrame: it is not.
+        """
+        if file.output not in self._job.outputs or file.output in self._announced:
+            raise BrokenFrame("not an output of this job")
+        if not _is_plain_file(self._job.workdir, file.file_name, file.size_bytes):
+            raise BrokenFrame("not there")
+
+    async def _watch(self, reading: asyncio.Task[None]) -> None:
+        """Stop the process at its deadline and at its memory limit; when it is dead, nothing more is to be read."""
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + self._job.deadline_s
+        at_start = _memory_bytes(self._child.pid)
+        while not self._child.ended.done():
+            left_s = give_up_at - loop.time()
+            if left_s <= 0:
+                self._stop(DeadlineExceeded(self._phase))
+            elif _memory_bytes(self._child.pid) - at_start > self._limits.kernel_memory_bytes:
+                self._stop(OutOfMemory(self._limits.kernel_memory_bytes))
+            await asyncio.wait({self._child.ended}, timeout=min(left_s, WATCH_S) if left_s > 0 else WATCH_S)
+        await asyncio.wait({reading}, timeout=LAST_WORDS_S)
+        reading.cancel()
+
+    def _stop(self, verdict: Outcome) -> None:
+        """Kill the process; the first reason counts."""
+        self._stopped_for = self._stopped_for or verdict
+        self._server.kill(self._child)
+
+    def _conclude(self, ending: Ending) -> Outcome:
+        """A broken reply spoils everything; else a complete result counts even when the kill was on its way."""
+        broken = isinstance(self._stopped_for, Crashed)
+        if self._last_word is not None and ending.exit_code == 0 and self._is_complete() and not broken:
+            return self._last_word
+        return self._stopped_for or self._death(ending)
+
+    def _is_complete(self) -> bool:
+        if isinstance(self._last_word, Built):
+            return self._announced == set(self._job.outputs)
+        return self._last_word is not None
+
+    def _death(self, ending: Ending) -> Outcome:
+        """What an end of its own accord means. SIGXFSZ, a file past its limit, stays what it is called."""
+        if ending.exit_code >= 0:
+            return Crashed(f"exit {ending.exit_code}", self._phase)
+        if -ending.exit_code == signal.SIGXCPU:
+            return DeadlineExceeded(self._phase)
+        if -ending.exit_code == signal.SIGABRT and any(words in ending.output for words in _NO_MEMORY):
+            return OutOfMemory(self._limits.kernel_memory_bytes)
+        return Crashed(_signal_name(-ending.exit_code), self._phase)
+
+
+def _is_plain_file(folder: Path, name: str, size_bytes: int) -> bool:
+    if name in {"", ".", ".."} or "/" in name or "\0" in name:
+        return False
+    try:
+        found = os.lstat(folder / name)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size == size_bytes
+
+
+def _memory_bytes(pid: int) -> int:
+    """Memory in use by the process alone or shared with its forkserver, files not counted; 0 where nobody tells."""
+    try:
+        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
+    except (OSError, ValueError):
+        return 0
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"  # a real-time signal has no name

@@ -1,0 +1,116 @@
+"""The life of one kernel process: wait for a job, get confined, do it, say how it ended, leave.
+
+Never writes to standard output itself: OCCT prints there. Replies go to descriptor 3 and nowhere else.
+"""
+
+import faulthandler
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
+
+from domain.kernel_wire import MAX_JOB_BYTES, FrameReader, Reply, job_from, reply_frame
+from domain.messages import Phase
+from domain.ports import Built, KernelJob, KernelNews, OutOfMemory, Progress, Refused
+from domain.problems import Refusal
+from kernel.confinement import Bounds, confine, enter_own_group
+
+REPLY_FD = 3
+SERVER_OPEN_FILES = 1024
+"""The forkserver's own limit: three descriptors for each child."""
+
+PROGRESS_EVERY_S = 0.05
+"""A meshing callback may come a hundred thousand times; nobody looks more often than this within one phase."""
+
+Announce = Callable[[KernelNews], None]
+Perform = Callable[[KernelJob, Announce], None]
+
+_CHUNK = 64 * 1024
+
+
+def live(perform: Perform, bounds: Bounds, server: int, reply_fd: int, output_fd: int) -> NoReturn:
+    """Be a kernel process, from the fork to the exit."""
+    status = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        enter_own_group(server)
+        _rewire(reply_fd, output_fd)
+        faulthandler.enable()
+        _work(perform, bounds, socket.socket(fileno=REPLY_FD))
+        status = 0
+    except BaseException:  # noqa: BLE001 - SystemExit too: a child that unwound into the forkserver's loop would be one
+        traceback.print_exc()
+    # No interpreter exit: OCCT's destructors take time and may crash after the work is done.
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
+
+
+def _rewire(reply_fd: int, output_fd: int) -> None:
+    """Input from nowhere, output to the forkserver, replies on descriptor 3, and nothing else that the server had."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(output_fd, 1)
+    os.dup2(output_fd, 2)
+    os.dup2(reply_fd, REPLY_FD)
+    os.closerange(REPLY_FD + 1, SERVER_OPEN_FILES)
+
+
+def _work(perform: Perform, bounds: Bounds, channel: socket.socket) -> None:
+    job = _receive(channel)
+    if job is None:
+        return
+    confine(job.workdir, bounds)
+    out_of_memory = reply_frame(OutOfMemory(bounds.memory_bytes))  # made while there is memory to make it
+    try:
+        last_word = _outcome(perform, job, _announcer(channel))
+    except Exception as error:
+        if not _is_out_of_memory(error):
+            raise
+        channel.sendall(out_of_memory)
+    else:
+        channel.sendall(reply_frame(last_word))
+
+
+def _receive(channel: socket.socket) -> KernelJob | None:
+    """The job, or None if the worker has no use for this process any more."""
+    frames = FrameReader(MAX_JOB_BYTES)
+    while chunk := channel.recv(_CHUNK):
+        for body in frames.feed(chunk):
+            return job_from(body)
+    return None
+
+
+def _outcome(perform: Perform, job: KernelJob, announce: Announce) -> Reply:
+    try:
+        perform(job, announce)
+    except Refusal as refusal:
+        return Refused(refusal.problem)
+    return Built()
+
+
+def _announcer(channel: socket.socket) -> Announce:
+    """Sends news at once, but progress within one phase only so often."""
+    last: tuple[Phase, float] | None = None
+
+    def announce(news: KernelNews) -> None:
+        nonlocal last
+        if isinstance(news, Progress):
+            now = time.monotonic()
+            if last is not None and last[0] == news.phase and now < last[1] + PROGRESS_EVERY_S and news.fraction < 1:
+                return
+            last = (news.phase, now)
+        channel.sendall(reply_frame(news))
+
+    return announce
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Python's own and C++'s `bad_alloc` arrive as MemoryError; OCCT has one more."""
+    return isinstance(error, MemoryError) or any("OutOfMemory" in kind.__name__ for kind in type(error).__mro__)
