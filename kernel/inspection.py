@@ -6,7 +6,6 @@ Never repairs a shape: one that fails a check is refused.
 from typing import Any
 
 from OCP.TopoDS import TopoDS_Shape
-from pydantic import BaseModel
 
 from domain.catalogue import MODELS
 from domain.messages import BoundingBox, GeometryFacts, Part
@@ -34,24 +33,6 @@ def inspect(shape: TopoDS_Shape | None, part: Part) -> GeometryFacts:
     model = MODELS[part.model]
     parameters = model.parameters.model_validate(part.parameters)
     return _measured(shape, model.volume(parameters), model.bounds(parameters))
-
-
-def check_kept(shape: TopoDS_Shape, part: Part) -> float:
-    """The volume (mm³) of a shape that was inspected before it was kept, if it still is that shape.
-
-    Raises Refusal as `inspect` does.
-    """
-    _check_topology(shape)
-    volume = solidity(shape).volume
-    check_volume(volume, expected_volume(part))
-    return volume
-
-
-def expected_volume(part: Part) -> float:
-    """The model's closed form, mm³."""
-    model = MODELS[part.model]
-    parameters: BaseModel = model.parameters.model_validate(part.parameters)
-    return model.volume(parameters)
 
 
 def check_volume(found: float, expected: float, file_format: str | None = None) -> None:

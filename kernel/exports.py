@@ -1,0 +1,50 @@
+"""The way every file comes into being: written under another name, checked, read back, renamed, hashed.
+
+Never lets a file stand under its own name before it passed its checks.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from OCP.TopoDS import TopoDS_Shape
+
+from domain.messages import GeometryFacts, Produced
+from kernel.inspection import check_volume
+from kernel.measures import solidity
+from kernel.topology import solids_of
+from kernel.verdicts import insist
+
+
+def write_checked(target: Path, output: str, write: Callable[[Path], bool], check: Callable[[Path], None]) -> None:
+    """Leave at `target` what `write` wrote and `check` read back and found sound, or nothing.
+
+    Raises Refusal where the writer reports failure, the file is empty, or `check` refuses it.
+    """
+    partial = target.with_name(f".partial-{target.name}")
+    try:
+        insist(write(partial), "file-written", "a file", "a writer that failed", output)
+        size = partial.stat().st_size if partial.exists() else 0
+        insist(size > 0, "file-size", "more than 0 bytes", f"{size} bytes", output)
+        check(partial)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_read_back(shape: TopoDS_Shape, facts: GeometryFacts, file_format: str) -> None:
+    """Raises Refusal unless what a fresh reader found has the solids and the volume of the inspected shape."""
+    solids = len(solids_of(shape))
+    insist(solids == facts.solids, "solids-read-back", facts.solids, solids, file_format)
+    check_volume(solidity(shape).volume, facts.volume, file_format)
+
+
+def described(path: Path, output: str, facts: GeometryFacts | None = None, triangles: int | None = None) -> Produced:
+    """The finished file with its size and SHA-256."""
+    with path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    size = path.stat().st_size
+    return Produced(
+        output=output, file_name=path.name, size_bytes=size, sha256=sha256, facts=facts, triangles=triangles
+    )
