@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -24,7 +25,7 @@ from adapters.execution_reader import ExecutionReader
 from adapters.kernel_process import ForkedKernel
 from adapters.local_store import LocalArtifactStore
 from adapters.settings import Settings, SettingsError, load_settings
-from adapters.temporal_connection import connect, reach
+from adapters.temporal_connection import reach
 from domain.defaults import Limits
 from workflows.generation import GeneratePart
 from workflows.policies import KERNEL_QUEUE, WORKFLOW_QUEUE
@@ -80,8 +81,8 @@ async def _serve(settings: Settings, role: str) -> None:
     store = LocalArtifactStore(settings.store_dir)
     async with AsyncExitStack() as stack:
         kernel = await _warm_kernel(settings, stack) if role != "workflows" else None
-        client = await connect()
-        if not await _reached(client, stop):
+        client = await _reached(stop)
+        if client is None:
             return
         workflows = _workflow_worker(client, settings, store) if role != "kernel" else None
         activities = _kernel_activities(settings, store, kernel) if kernel else None
@@ -102,15 +103,17 @@ async def _warm_kernel(settings: Settings, stack: AsyncExitStack) -> ForkedKerne
     return kernel
 
 
-async def _reached(client: Client, stop: asyncio.Event) -> bool:
+async def _reached(stop: asyncio.Event) -> Client | None:
     """Wait for Temporal, but not past an order to stop."""
-    reaching = asyncio.ensure_future(reach(client))
+    reaching = asyncio.ensure_future(reach())
     stopping = asyncio.ensure_future(stop.wait())
-    await asyncio.wait({reaching, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    reached = reaching.done()
-    reaching.cancel()
+    either: set[asyncio.Future[Any]] = {reaching, stopping}
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    return reached
+    if reaching.done():
+        return reaching.result()
+    reaching.cancel()
+    return None
 
 
 def _workflow_worker(client: Client, settings: Settings, store: LocalArtifactStore) -> Worker:

@@ -12,7 +12,7 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSe
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.envconfig import ClientConfig
+from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.service import RPCError, RPCStatusCode
 
 from domain import search_attributes
@@ -46,16 +46,34 @@ async def connect() -> Client:
     Raises:
         OSError, ValueError: `temporal.toml` or a TEMPORAL_* variable can't be used.
     """
-    config = ClientConfig.load_client_connect_config()
-    return await Client.connect(**config, data_converter=pydantic_data_converter, lazy=True)
+    return await Client.connect(**_configuration(), data_converter=pydantic_data_converter, lazy=True)
 
 
-async def reach(client: Client) -> None:
-    """Wait until the server answers, however long that takes, and has our search attributes."""
+async def reach() -> Client:
+    """A client of a server that answers and has our search attributes, however long that takes.
+
+    Raises:
+        OSError, ValueError: as `connect`.
+    """
     wait_s = FIRST_WAIT_S
-    while not await prepared(client):
+    while True:
+        client = await _reached()
+        if client is not None and await prepared(client):
+            return client
         await asyncio.sleep(wait_s)
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+
+async def _reached() -> Client | None:
+    try:
+        return await Client.connect(**_configuration(), data_converter=pydantic_data_converter)
+    except RuntimeError as error:
+        log.debug("Temporal does not answer: %s", error)
+        return None
+
+
+def _configuration() -> ClientConnectConfig:
+    return ClientConfig.load_client_connect_config()
 
 
 async def prepared(client: Client) -> bool:
