@@ -167,12 +167,16 @@ class Stack:
     def _environment(self) -> dict[str, str]:
         # The user's own connection settings (a profile, TLS, an API key) belong to some other Temporal than this one.
         plain = {key: value for key, value in self._environ.items() if not key.startswith("TEMPORAL_")}
-        return plain | {
-            "TEMPORAL_ADDRESS": self.temporal.address,
-            "TEMPORAL_NAMESPACE": "default",
-            "TEMPORAL_CONFIG_FILE": os.devnull,
-            "PARTMILL_DATA_DIR": str(self.data_dir),
-        }
+        return (
+            plain
+            | _checkout_first(plain)
+            | {
+                "TEMPORAL_ADDRESS": self.temporal.address,
+                "TEMPORAL_NAMESPACE": "default",
+                "TEMPORAL_CONFIG_FILE": os.devnull,
+                "PARTMILL_DATA_DIR": str(self.data_dir),
+            }
+        )
 
     def _worker_grace_s(self) -> float:
         # The worker refuses to start with a grace it can't read, so what is unreadable here belongs to no worker.
@@ -180,3 +184,11 @@ class Stack:
             return float(self._environ.get("PARTMILL_GRACE_S", DEFAULT_GRACE_S)) + WORKER_MARGIN_S
         except ValueError:
             return WORKER_MARGIN_S
+
+
+def _checkout_first(environ: Mapping[str, str]) -> dict[str, str]:
+    # An editable install copies worker.py once; without this, a checkout would run the copy and not what was edited.
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "pyproject.toml").is_file():
+        return {}
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (str(root), environ.get("PYTHONPATH"))))}

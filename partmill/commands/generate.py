@@ -47,7 +47,7 @@ def generate(wish: Wish, screen: Screen) -> None:
 def _follow(client: "PartmillClient", place: Place, request: RequestFile, key: str | None, screen: Screen) -> Job:
     created = client.generate(request.body, key)
     screen.say(f"Job {created.job_id}" + (" (made before from the same request)" if created.replayed else ""))
-    screen.say(f"  status  {place.job_url(created.job_id)}")
+    screen.say(f"  Status           {place.job_url(created.job_id)}")
     if page := place.job_in_web_ui(created.job_id):
         screen.say(f"  Temporal Web UI  {page}")
     return watch(client, place, created.job_id, screen)

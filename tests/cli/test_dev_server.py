@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from partmill.dev_server import FLAGS, DevServer, load_dev_server, temporal_bina
 from partmill.ports import HOST, answers, reserve
 from partmill.stack_errors import StackError
 from tests.cli.seeing import seen
+from tests.processes import ROOT
 
 
 def written(folder: Path, text: str) -> Path:
@@ -34,6 +36,13 @@ def test_the_shipped_file_becomes_these_flags(tmp_path: Path) -> None:
     assert [value for flag, value in pairs if flag == "--sqlite-pragma"] == ["journal_mode=wal", "synchronous=normal"]
     assert len([value for flag, value in pairs if flag == "--dynamic-config-value"]) == 4
     assert server.retention == "720h"
+
+
+def test_the_file_ships_in_the_package_too() -> None:
+    """Where there is no checkout, the package's own copy is read."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included["temporal-dev.yaml"] == "partmill/temporal-dev.yaml"
 
 
 def test_every_known_flag_is_a_flag_of_the_program() -> None:

@@ -1,9 +1,6 @@
 """Scripts branch on exit codes and read one JSON document."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +8,11 @@ from typing import Any
 import pytest
 
 from partmill.exit_codes import Exit
+from tests.cli.terminal import EXAMPLE, Terminal
 from tests.client.documents import CONTENT, JOB, JOB_ID, LINK, completed, status
 from tests.client.scripted_server import Reply, ScriptedServer, problem, reply
-from tests.processes import ROOT, free_port
+from tests.processes import free_port
 
-REQUEST = str(ROOT / "examples" / "bored-cylinder.json")
 GENERATE = "/v1/models/generate"
 
 
@@ -31,10 +28,7 @@ def server() -> Iterator[ScriptedServer]:
 
 def partmill(server: str, folder: Path, *words: str, stdin: bytes = b"") -> tuple[int, str, str]:
     """Exit code, stdout and stderr of one command."""
-    environment = {**os.environ, "PARTMILL_SERVER": server, "PARTMILL_DATA_DIR": str(folder / "data")}
-    command = [sys.executable, "-m", "partmill", *words]
-    ended = subprocess.run(command, cwd=folder, env=environment, input=stdin, capture_output=True, check=False)
-    return ended.returncode, ended.stdout.decode(), ended.stderr.decode()
+    return Terminal(folder, server).run(*words, stdin=stdin)
 
 
 def test_the_numbers_never_change() -> None:
@@ -52,7 +46,7 @@ def test_the_numbers_never_change() -> None:
 
 
 def test_generate_saves_the_file_and_says_so(server: ScriptedServer, tmp_path: Path) -> None:
-    code, out, err = partmill(server.url, tmp_path, "generate", REQUEST, "-o", "part.step")
+    code, out, err = partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "part.step")
     assert (code, (tmp_path / "part.step").read_bytes()) == (Exit.OK, CONTENT)
     assert "Saved part.step" in out
     assert f"{server.url}{JOB}" in err
@@ -65,7 +59,7 @@ def test_generate_reads_the_request_from_stdin(server: ScriptedServer, tmp_path:
 
 
 def test_json_is_the_only_thing_on_stdout(server: ScriptedServer, tmp_path: Path) -> None:
-    code, out, _ = partmill(server.url, tmp_path, "generate", REQUEST, "-o", "part.step", "--json")
+    code, out, _ = partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "part.step", "--json")
     answer = json.loads(out)
     assert code == Exit.OK
     assert answer["job"] == completed()
@@ -78,7 +72,7 @@ def test_a_refusal_shows_every_fault_with_its_nearest_value(server: ScriptedServ
         {"pointer": "/parameters/b", "rule": "rule-b", "detail": "Not possible.", "value": 1, "limit": None},
     ]
     server.answers(GENERATE, problem(422, "validation-failed", errors=faults))
-    code, out, err = partmill(server.url, tmp_path, "generate", REQUEST, "-o", "part.step")
+    code, out, err = partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "part.step")
     assert (code, out) == (Exit.REFUSED, "")
     assert "/parameters/a: Too big. (given: 9) [rule-a]\n    nearest value that passes: 3.5" in err
     assert "/parameters/b: Not possible. (given: 1) [rule-b]\n" in err
@@ -113,7 +107,7 @@ def test_show_is_about_looking_and_not_about_the_job(server: ScriptedServer, tmp
 
 def test_a_corrupt_download_saves_nothing(server: ScriptedServer, tmp_path: Path) -> None:
     server.answers(LINK, Reply(body=CONTENT[:-1] + b"?"))
-    code, _, _ = partmill(server.url, tmp_path, "generate", REQUEST, "-o", "part.step")
+    code, _, _ = partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "part.step")
     assert (code, list(tmp_path.iterdir())) == (Exit.CORRUPT_DOWNLOAD, [])
 
 
@@ -121,9 +115,9 @@ def test_a_corrupt_download_saves_nothing(server: ScriptedServer, tmp_path: Path
     "words",
     [
         ("generate", "no-such-file.json", "-o", "part.step"),
-        ("generate", REQUEST, "-o", "no-such-folder/part.step"),
-        ("generate", REQUEST, "-o", "part.stl"),
-        ("generate", REQUEST),
+        ("generate", EXAMPLE, "-o", "no-such-folder/part.step"),
+        ("generate", EXAMPLE, "-o", "part.stl"),
+        ("generate", EXAMPLE),
         ("jobs", "show"),
         ("models", "--server", "127.0.0.1:8000"),
         ("no-such-command",),
