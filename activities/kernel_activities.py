@@ -40,7 +40,7 @@ class KernelActivities:
         self._kernel = kernel
         self._store = store
         self._scratch_dir = scratch_dir
-        self._limits = limits
+        self.limits = limits
         self._clock = clock
         self.evicted: set[JobId] = set()
         """Jobs that this worker has reported as evicted."""
@@ -48,19 +48,19 @@ class KernelActivities:
     @activity.defn
     async def build_geometry(self, order: StageOrder) -> StageReport:
         """Build and check the part and export its B-rep formats; what the store already has is not made again."""
-        return await self._run(order, self._limits.build_deadline_s)
+        return await self._run(order, self.limits.build_deadline_s)
 
     @activity.defn
     async def mesh_geometry(self, order: StageOrder) -> StageReport:
         """Mesh the kept shape and check each mesh; a shape that went away is built again."""
-        return await self._run(order, self._limits.mesh_deadline_s)
+        return await self._run(order, self.limits.mesh_deadline_s)
 
     async def _run(self, order: StageOrder, deadline_s: float) -> StageReport:
-        library = GeometryLibrary(self._store, order, self._kernel.version, self._limits.transfer_deadline_s)
+        library = GeometryLibrary(self._store, order, self._kernel.version, self.limits.transfer_deadline_s)
         pulse = Pulse(resumed_from(order), self._clock)
         try:
             async with pulse, self._workdir(order) as workdir:
-                stage = Stage(order, self._kernel, library, pulse, self._limits, workdir, deadline_s)
+                stage = Stage(order, self._kernel, library, pulse, self.limits, workdir, deadline_s)
                 return await stage.run()
         except Refusal as refusal:
             raise failure(refusal.problem, pulse.checkpoint) from None

@@ -5,6 +5,8 @@ Never holds a job: it hands out a client.
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from temporalio.api.enums.v1 import IndexedValueType
@@ -16,6 +18,7 @@ from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.service import RPCError, RPCStatusCode
 
 from domain import search_attributes
+from domain.problems import EngineUnavailable, Refusal
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +73,37 @@ async def _reached() -> Client | None:
     except RuntimeError as error:
         log.debug("Temporal does not answer: %s", error)
         return None
+
+
+PASSING = frozenset(
+    {
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.RESOURCE_EXHAUSTED,
+        RPCStatusCode.CANCELLED,
+        RPCStatusCode.ABORTED,
+        RPCStatusCode.UNKNOWN,  # a connection that broke in the middle of a call
+    }
+)
+"""What a server says that is in trouble, or can't be reached; anything else is a mistake of ours."""
+
+
+@contextmanager
+def engine_answers() -> Iterator[None]:
+    """Turns a server that does not answer into a problem; what it answers, errors included, passes.
+
+    Raises:
+        Refusal: `EngineUnavailable`.
+    """
+    try:
+        yield
+    except RPCError as error:
+        if error.status not in PASSING:
+            raise
+        raise Refusal(EngineUnavailable()) from error
+    except RuntimeError as error:
+        # How a lazy client says that it could not connect.
+        raise Refusal(EngineUnavailable()) from error
 
 
 def _configuration() -> ClientConnectConfig:

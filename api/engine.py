@@ -18,9 +18,18 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from adapters.execution_reader import ExecutionReader
-from adapters.temporal_connection import ENGINE, EVICTIONS, IDEMPOTENCY_KEY, MODEL, RPC_TIMEOUT, TENANT, prepared
+from adapters.temporal_connection import (
+    ENGINE,
+    EVICTIONS,
+    IDEMPOTENCY_KEY,
+    MODEL,
+    RPC_TIMEOUT,
+    TENANT,
+    engine_answers,
+    prepared,
+)
 from domain.messages import GenerateOrder, JobId, Wire
-from domain.problems import EngineUnavailable, JobNotFound, Refusal
+from domain.problems import JobNotFound, Refusal
 from domain.status import JobMemo, JobStatus
 from workflows.generation import GeneratePart
 from workflows.policies import WORKFLOW_QUEUE
@@ -65,23 +74,22 @@ class Engine:
             Refusal: `EngineUnavailable`.
         """
         try:
-            await self._client.start_workflow(
-                GeneratePart.run,
-                order,
-                id=order.job_id,
-                task_queue=WORKFLOW_QUEUE,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                id_reuse_policy=reuse,
-                memo=memo.model_dump(mode="json"),
-                search_attributes=attributes,
-                static_summary=f"{order.part.model} → {', '.join(order.formats)} for tenant {order.tenant}",
-                priority=Priority(priority_key=order.priority),
-                rpc_timeout=RPC_TIMEOUT,
-            )
+            with engine_answers():
+                await self._client.start_workflow(
+                    GeneratePart.run,
+                    order,
+                    id=order.job_id,
+                    task_queue=WORKFLOW_QUEUE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    id_reuse_policy=reuse,
+                    memo=memo.model_dump(mode="json"),
+                    search_attributes=attributes,
+                    static_summary=f"{order.part.model} → {', '.join(order.formats)} for tenant {order.tenant}",
+                    priority=Priority(priority_key=order.priority),
+                    rpc_timeout=RPC_TIMEOUT,
+                )
         except WorkflowAlreadyStartedError:
             return False
-        except (RPCError, RuntimeError) as error:
-            raise Refusal(EngineUnavailable()) from error
         return True
 
     async def find(self, job_id: JobId) -> JobStatus | None:
@@ -91,13 +99,12 @@ class Engine:
             Refusal: `EngineUnavailable`.
         """
         try:
-            return await self._reader.read(job_id)
+            with engine_answers():
+                return await self._reader.read(job_id)
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return None
-            raise Refusal(EngineUnavailable()) from error
-        except RuntimeError as error:
-            raise Refusal(EngineUnavailable()) from error
+            raise
 
     async def read(self, job_id: JobId) -> JobStatus:
         """The job's status.

@@ -10,10 +10,10 @@ from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHand
 from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from adapters.temporal_connection import EVICTIONS, RPC_TIMEOUT, SEARCH_ATTRIBUTES
+from adapters.temporal_connection import EVICTIONS, RPC_TIMEOUT, SEARCH_ATTRIBUTES, engine_answers
 from api.engine import Engine
 from domain.messages import GenerateOrder, JobId
-from domain.problems import EngineUnavailable, JobNotFound, Refusal, StateConflict
+from domain.problems import JobNotFound, Refusal, StateConflict
 from domain.status import TERMINAL, JobMemo, JobStatus, State
 from workflows.generation import GeneratePart
 
@@ -79,20 +79,18 @@ class Steering:
     async def _tell(self, job_id: JobId, call: Awaitable[None], action: str) -> None:
         """One call to the workflow; a job that ended in between is answered by its new state."""
         try:
-            await call
+            with engine_answers():
+                await call
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
-                raise Refusal(EngineUnavailable()) from error
+                raise
             _refuse(await self._engine.read(job_id), TERMINAL - {action}, action)
 
     async def _origin(self, job_id: JobId) -> Origin:
         """The input of the last run's first event, its memo and search attributes: a new run's memo starts empty."""
-        try:
+        with engine_answers():
             description = await self._handle(job_id).describe(rpc_timeout=RPC_TIMEOUT)
             order = await self._first_input(description)
-        except RPCError as error:
-            gone = error.status == RPCStatusCode.NOT_FOUND
-            raise Refusal(JobNotFound() if gone else EngineUnavailable()) from error
         memo = JobMemo.model_validate(await description.memo())
         return Origin(order, memo, _carried_over(description.typed_search_attributes))
 

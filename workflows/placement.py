@@ -69,7 +69,7 @@ class Placements:
     def _replace(self, standing: Standing, error: ActivityError) -> Standing:
         ending = ending_of(error)
         if ending is None:
-            raise _translated(error) from error
+            raise _problem_of(error)
         verdict = after(standing, ending)
         if not isinstance(verdict, Standing):
             raise failure(verdict, furthest(standing.checkpoint, getattr(ending, "checkpoint", None))) from error
@@ -108,7 +108,7 @@ def _last_beat(cause: TimeoutError) -> Checkpoint | None:
     return Checkpoint.model_validate(details[0]) if details else None
 
 
-def _translated(error: ActivityError) -> BaseException:
+def _problem_of(error: ActivityError) -> BaseException:
     """The problem itself, so that the workflow's own failure says it; a cancellation stays what it is."""
     cause = error.cause
     if not isinstance(cause, ApplicationError):

@@ -46,6 +46,10 @@ class FakeKernel:
         self.running = 0
         """How many run now."""
 
+    def script(self, model: str, script: Script) -> None:
+        """From now on, parts of `model` follow `script`."""
+        self._scripts[model] = script
+
     async def run(self, job: KernelJob, listen: Listener) -> Outcome:
         """See `GeometryKernel.run`."""
         self.runs.append(job)
