@@ -88,7 +88,7 @@ class ForkedKernel:
         if self._server is not None and self._server.lost:
             self._bury()
         if self._server is None:
-            self._server = Forkserver(self._limits, self._program, self._warn)
+            self._server = Forkserver(self._limits, self._program, self.warn)
         return self._server
 
     def _bury(self) -> None:
@@ -99,8 +99,8 @@ class ForkedKernel:
             burial.add_done_callback(self._burials.discard)
             self._server = None
 
-    def _warn(self, gaps: list[str]) -> None:
-        """Once, however often the forkserver is started anew."""
+    def warn(self, gaps: list[str]) -> None:
+        """Tell an operator what this system can't confine: once, however often the forkserver is started anew."""
         if gaps and not self._warned:
             self._warned = True
             log.warning("not confined on this system: %s", "; ".join(gaps))

@@ -18,7 +18,7 @@ from typing import Any
 
 from domain.kernel_wire import FrameReader, pack, unpack
 from kernel.child import SERVER_OPEN_FILES, Perform, live
-from kernel.confinement import Bounds, gaps, lower
+from kernel.confinement import Bounds, gaps, lower, readable
 from kernel.linux import die_with_parent
 
 TAIL_BYTES = 4096
@@ -172,6 +172,7 @@ def main() -> None:
     lower(resource.RLIMIT_NOFILE, SERVER_OPEN_FILES)
     module, _, function = arguments.perform.partition(":")
     perform: Perform = getattr(importlib.import_module(module), function)
+    readable()
     gc.collect()
     gc.freeze()  # a child's collector must not touch, and so copy, every page it shares with this process
     bounds = Bounds(arguments.memory_bytes, arguments.cpu_s, arguments.file_bytes)

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -176,6 +177,16 @@ def flood_replies(_: KernelJob, __: Announce) -> None:
         os.write(REPLY_FD, frame)
 
 
+def hurry(job: KernelJob, announce: Announce) -> None:
+    """More progress than anybody can hear, every one of it sent."""
+    for number in range(5000):
+        announce(Progress(PHASES[number % 2], 0.5))
+    for output in job.outputs:
+        produce(job, announce, output)
+    announce(Progress("exporting", 1.0))
+    (job.workdir / "sent").touch()
+
+
 def print_garbage(job: KernelJob, announce: Announce) -> None:
     os.write(1, b'\x00\x00\x00\x10{"kind":"built"}\xff\xfe\n')
     print("Statistics on Transfer", flush=True)
@@ -228,17 +239,26 @@ def threads(job: KernelJob, announce: Announce) -> None:
     work(job, announce)
 
 
+def use_scratch(job: KernelJob, announce: Announce) -> None:
+    """Folders, renames, removals, temporary files."""
+    (job.workdir / "folder").mkdir()
+    with tempfile.NamedTemporaryFile(delete=False) as file:
+        file.write(b"x")
+    os.rename(file.name, job.workdir / "folder" / "renamed")
+    os.replace(job.workdir / "folder" / "renamed", job.workdir / "back")
+    with (job.workdir / "back").open("w") as shorter:
+        shorter.truncate(0)
+    (job.workdir / "back").unlink()
+    (job.workdir / "folder").rmdir()
+    work(job, announce)
+
+
 def report_surroundings(job: KernelJob, announce: Announce) -> None:
     """What a process can see of itself, as files."""
     lines = [f"{name}={value}" for name, value in sorted(os.environ.items())]
     lines += [f"cwd={os.getcwd()}", f"group={os.getpgrp() == os.getpid() == os.getsid(0)}"]
-    lines += [f"umask={os.umask(0o077):o}", f"stdin={os.readlink('/proc/self/fd/0')}" if _proc() else "stdin=unseen"]
-    lines += [f"core={resource.getrlimit(resource.RLIMIT_CORE)}", f"fds={_open_fds()}"]
+    lines += [f"umask={os.umask(0o077):o}", f"core={resource.getrlimit(resource.RLIMIT_CORE)}", f"fds={_open_fds()}"]
     produce(job, announce, "step", "\n".join(lines).encode())
-
-
-def _proc() -> bool:
-    return os.access("/proc/self/fd", os.R_OK)
 
 
 def _open_fds() -> list[int]:
@@ -320,8 +340,8 @@ ACTS: dict[str, Act] = {
         *(work, nothing, refuse, raise_error, system_exit, exit_silently, leave_one_out),
         *(segfault, segfault_by_signal, abort, bad_alloc_uncaught),
         *(touch_memory, hoard_slowly, reserve_memory, burn_cpu, hang, hang_in_c, hang_after_the_result),
-        *(cut_reply, reply_twice, flood_replies, print_garbage, print_flood, write_too_large),
-        *(leave_grandchild, threads, report_surroundings, attempt),
+        *(cut_reply, reply_twice, flood_replies, hurry, print_garbage, print_flood, write_too_large),
+        *(leave_grandchild, threads, use_scratch, report_surroundings, attempt),
     )
 } | {
     "oversized_frame": _raw(b"\xff\xff\xff\xff", b"x" * 4096),

@@ -106,12 +106,12 @@ async def test_files_announced_before_a_crash_have_been_heard(kernel: ForkedKern
 async def test_the_listeners_time_is_not_the_kernels(kernel: ForkedKernel, tmp_path: Path) -> None:
     """A slow store must not make a part late that the kernel finished in time."""
     loop = asyncio.get_running_loop()
-    late = loop.time() + 1.0
+    late = loop.time() + 3.5
 
     async def slow(_: KernelNews) -> None:
         await asyncio.sleep(max(late - loop.time(), 0))
 
-    assert await kernel.run(job_for("work", tmp_path, deadline_s=0.9), slow) == Built()
+    assert await kernel.run(job_for("work", tmp_path, deadline_s=3), slow) == Built()
 
 
 async def test_a_program_that_cannot_be_imported_is_a_value(tmp_path: Path) -> None:
