@@ -53,6 +53,13 @@ class JobAnswers:
         answer.headers["Idempotent-Replayed"] = "true"
         return answer
 
+    def accepted(self, job: JobStatus) -> Response:
+        """202: what was asked of the job will happen; this is its status meanwhile."""
+        answer = self.status(job)
+        answer.status_code = 202
+        answer.headers["Location"] = location_of(job.job_id)
+        return answer
+
     def status(self, job: JobStatus) -> Response:
         """200: the job's status."""
         now = self._clock()

@@ -22,9 +22,10 @@ from api.docs_page import CONTENT_SECURITY_POLICY, page_of
 from api.engine import Engine
 from api.front_door import FrontDoor
 from api.openapi import openapi
-from api.operations import add_downloads, add_operations
+from api.operations import add_downloads, add_operations, add_steering
 from api.problem_responses import on_http_exception, on_refusal
 from api.routes import JobRoutes
+from api.steering_routes import SteeringRoutes
 from domain.ports import ArtifactStore, LinkMaker
 from domain.problems import Refusal
 
@@ -52,6 +53,7 @@ def create_app(
     app.add_exception_handler(HTTPException, on_http_exception)
     answers = JobAnswers(links, clock, settings.limits.link_lifetime_s)
     add_operations(app, JobRoutes(engine, Creation(engine, clock), answers, settings.limits.body_bytes))
+    add_steering(app, SteeringRoutes(engine, store, answers))
     if isinstance(store, LocalArtifactStore) and isinstance(links, SignedLinks):
         add_downloads(app, Downloads(store, links, clock))
     app.add_route("/docs", _docs, include_in_schema=False)

@@ -49,7 +49,7 @@ class Engine:
     """Jobs of one Temporal namespace."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.client = client
         self._reader = ExecutionReader(client)
 
     async def start(self, submission: Submission) -> bool:
@@ -75,7 +75,7 @@ class Engine:
         """
         try:
             with engine_answers():
-                await self._client.start_workflow(
+                await self.client.start_workflow(
                     GeneratePart.run,
                     order,
                     id=order.job_id,
@@ -119,7 +119,7 @@ class Engine:
 
     async def ready(self) -> bool:
         """Whether Temporal answers and knows our search attributes."""
-        return await prepared(self._client)
+        return await prepared(self.client)
 
 
 def _memo(submission: Submission) -> JobMemo:

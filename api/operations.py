@@ -21,6 +21,7 @@ from api.documents import (
 )
 from api.openapi import Described, answer, file_answer, problems, request_body
 from api.routes import JobRoutes, live, model, models
+from api.steering_routes import SteeringRoutes
 from domain.problems import (
     ArtifactGone,
     EngineUnavailable,
@@ -34,6 +35,7 @@ from domain.problems import (
     MalformedRequest,
     ModelNotFound,
     PayloadTooLarge,
+    StateConflict,
     UnsupportedMediaType,
     ValidationFailed,
 )
@@ -88,7 +90,7 @@ def add_operations(app: FastAPI, jobs: JobRoutes) -> None:
         jobs.job,
         "Look at a job",
         answer(200, "The job's status.", JobDocument, ("Retry-After",)) | problems(JobNotFound, EngineUnavailable),
-        parameters=[_in_path("job_id", "A job's ID.", "cad_8f93b2a1c0d44b5ea1f0c2d3e4f50617")],
+        parameters=[JOB_ID],
     )
     _get(app, "/livez", live, "Is this process alive?", answer(200, "It is.", HealthDocument))
     _get(
@@ -98,6 +100,26 @@ def add_operations(app: FastAPI, jobs: JobRoutes) -> None:
         "Can jobs be created?",
         answer(200, "They can.", HealthDocument) | problems(EngineUnavailable),
     )
+
+
+def add_steering(app: FastAPI, steering: SteeringRoutes) -> None:
+    """What may be done to a job."""
+    refusals = problems(JobNotFound, StateConflict, EngineUnavailable)
+    for path, endpoint, summary in (
+        ("cancel", steering.cancel, "Cancel a job"),
+        ("retry", steering.retry, "Retry a job"),
+        ("pause", steering.pause, "Pause a job"),
+        ("resume", steering.resume, "Resume a job"),
+    ):
+        _add(
+            app,
+            "POST",
+            f"/v1/jobs/{{job_id}}/{path}",
+            endpoint,
+            summary,
+            answer(202, "It will happen.", JobDocument, ("Location", "Retry-After")) | refusals,
+            {"parameters": [JOB_ID]},
+        )
 
 
 def add_downloads(app: FastAPI, downloads: Downloads) -> None:
@@ -160,3 +182,6 @@ def _in_path(name: str, text: str, example: str) -> dict[str, Any]:
 
 def _in_query(name: str, text: str) -> dict[str, Any]:
     return {"name": name, "in": "query", "required": True, "description": text, "schema": {"type": "string"}}
+
+
+JOB_ID = _in_path("job_id", "A job's ID.", "cad_8f93b2a1c0d44b5ea1f0c2d3e4f50617")

@@ -20,6 +20,7 @@ from domain.identity import is_job_id
 from domain.messages import JobId
 from domain.models import Model
 from domain.problems import EngineUnavailable, JobNotFound, ModelNotFound, Refusal
+from domain.status import JobStatus
 
 VERBS = ("generate", "validate", "batch-generate")
 """What stands below /v1/models beside the models: no model has such a name, and GET on them is a 405, not a 404."""
@@ -60,10 +61,7 @@ class JobRoutes:
 
     async def job(self, request: Request) -> Response:
         """Tells a job's state, progress and result. Always 200 while the job is known, failed ones included."""
-        job = await self._engine.read(_job_id(request))
-        if job.tenant != LOCAL:
-            raise Refusal(JobNotFound())
-        return self._answers.status(job)
+        return self._answers.status(await local_job(self._engine, request))
 
     async def ready(self, request: Request) -> Response:
         """Tells whether jobs can be created now: the workflow engine answers."""
@@ -103,6 +101,18 @@ def _model_document(model: Model) -> ModelDocument:
 
 def _key_lines(request: Request) -> Sequence[str]:
     return request.headers.getlist("idempotency-key")
+
+
+async def local_job(engine: Engine, request: Request) -> JobStatus:
+    """The job in the request's address.
+
+    Raises:
+        Refusal: `JobNotFound`, also for another tenant's; `EngineUnavailable`.
+    """
+    job = await engine.read(_job_id(request))
+    if job.tenant != LOCAL:
+        raise Refusal(JobNotFound())
+    return job
 
 
 def _job_id(request: Request) -> JobId:

@@ -6,7 +6,7 @@ Never invents a state: each of these is one call to the job's workflow, the same
 from collections.abc import Awaitable
 from typing import Literal, NamedTuple
 
-from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
+from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -29,8 +29,8 @@ class Origin(NamedTuple):
 class Steering:
     """Acts on the jobs of one Temporal namespace."""
 
-    def __init__(self, client: Client, engine: Engine) -> None:
-        self._client = client
+    def __init__(self, engine: Engine) -> None:
+        self._client = engine.client
         self._engine = engine
 
     async def cancel(self, job_id: JobId) -> None:
