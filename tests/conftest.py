@@ -9,6 +9,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
 from tests.processes import RunningStack, temporal_binary
+from tests.replay.recording import record
 
 
 async def dev_server() -> WorkflowEnvironment:
@@ -58,11 +59,14 @@ async def stack(temporal_address: str, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture
-async def own_stack(own_temporal: WorkflowEnvironment, tmp_path: Path) -> AsyncIterator[RunningStack]:
+async def own_stack(
+    own_temporal: WorkflowEnvironment, tmp_path: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[RunningStack]:
     """A stack of this test's own with nothing but its server started, for tests that kill its parts."""
     running = RunningStack(own_temporal.client.service_client.config.target_host, tmp_path)
     try:
         yield running
+        await record(own_temporal.client, request.node.name.removeprefix("test_"))
     finally:
         await running.stop()
 
