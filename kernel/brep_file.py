@@ -16,8 +16,10 @@ from kernel.verdicts import insist
 
 VERSION = TopTools_FormatVersion.TopTools_FormatVersion_VERSION_2
 
-LAST_LINE = re.compile(rb"[+-]\d+ \d+ *\r?\n?\Z")
-"""The reference to the root shape. A file cut off before it would keep the kernel's reader in a loop for ever."""
+LAST_LINE = re.compile(rb"\*\s+[+-]\d+ \d+\s*\Z")
+"""The end of the last shape, and the reference to the root.
+
+A file cut off before it would keep the kernel's reader in a loop for ever."""
 
 TAIL_BYTES = 64
 

@@ -6,14 +6,14 @@ Never subtracts one body from another: booleans cost ten times as much and are w
 import math
 from typing import Any
 
-from OCP.BRepBuilderAPI import BRepBuilderAPI_MakeEdge, BRepBuilderAPI_MakeFace, BRepBuilderAPI_MakeWire
 from OCP.BRepFilletAPI import BRepFilletAPI_MakeFillet
 from OCP.BRepPrimAPI import BRepPrimAPI_MakePrism
-from OCP.gp import gp_Ax2, gp_Circ, gp_Dir, gp_Pln, gp_Pnt, gp_Vec
-from OCP.TopoDS import TopoDS, TopoDS_Edge, TopoDS_Face, TopoDS_Shape
+from OCP.gp import gp_Vec
+from OCP.TopoDS import TopoDS, TopoDS_Edge, TopoDS_Shape
 
 from domain.parameters import BoredCylinder
 from domain.sizes import Sizes, sizes
+from kernel.profiles import circle, face_with_holes
 from kernel.verdicts import insist
 
 
@@ -23,38 +23,25 @@ def build_bored_cylinder(parameters: dict[str, Any]) -> TopoDS_Shape:
     Raises Refusal with `geometry-verification-failed` where the kernel can't finish a step.
     """
     part = sizes(BoredCylinder.model_validate(parameters))
-    outer = _circle(0, 0, part.outer)
-    bore = [_circle(0, 0, part.bore)] if part.bore > 0 else []
-    prism = BRepPrimAPI_MakePrism(_profile(outer, bore + _holes(part)), gp_Vec(0, 0, part.length))
+    outer = circle(0, 0, part.outer)
+    bore = [circle(0, 0, part.bore)] if part.bore > 0 else []
+    prism = BRepPrimAPI_MakePrism(face_with_holes(outer, bore + _holes(part)), gp_Vec(0, 0, part.length))
     insist(prism.IsDone(), "extrusion", "a solid", "none")
     rounded = [outer] + (bore if part.bore_fillet else [])
     return _rounded(prism, rounded, part.fillet) if part.fillet > 0 else prism.Shape()
 
 
-def _circle(x: float, y: float, radius: float) -> TopoDS_Edge:
-    return BRepBuilderAPI_MakeEdge(gp_Circ(gp_Ax2(gp_Pnt(x, y, 0), gp_Dir(0, 0, 1)), radius)).Edge()
-
-
 def _holes(part: Sizes) -> list[TopoDS_Edge]:
     """The holes' circles, the first on +X."""
     angles = [2 * math.pi * index / part.holes for index in range(part.holes)]
-    return [_circle(part.pitch * math.cos(angle), part.pitch * math.sin(angle), part.hole) for angle in angles]
-
-
-def _profile(outer: TopoDS_Edge, inner: list[TopoDS_Edge]) -> TopoDS_Face:
-    plane = gp_Pln(gp_Pnt(0, 0, 0), gp_Dir(0, 0, 1))
-    face = BRepBuilderAPI_MakeFace(plane, BRepBuilderAPI_MakeWire(outer).Wire(), True)
-    for circle in inner:
-        face.Add(TopoDS.Wire_s(BRepBuilderAPI_MakeWire(circle).Wire().Reversed()))
-    insist(face.IsDone(), "profile", "a planar face", "none")
-    return face.Face()
+    return [circle(part.pitch * math.cos(angle), part.pitch * math.sin(angle), part.hole) for angle in angles]
 
 
 def _rounded(prism: BRepPrimAPI_MakePrism, circles: list[TopoDS_Edge], radius: float) -> TopoDS_Shape:
     """The extruded profile with both rims of each circle rounded."""
     fillet = BRepFilletAPI_MakeFillet(prism.Shape())
-    for circle in circles:
-        for rim in (prism.FirstShape(circle), prism.LastShape(circle)):
+    for edge in circles:
+        for rim in (prism.FirstShape(edge), prism.LastShape(edge)):
             fillet.Add(radius, TopoDS.Edge_s(rim))
     fillet.Build()
     insist(fillet.IsDone(), "fillet", f"{2 * len(circles)} rounded rims", "none")
