@@ -39,6 +39,8 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     with terminal.running("up", "--json", *ports()) as process:
         assert urls(process.stdout)["data_dir"] == str(terminal.data)
         yield terminal
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == Exit.OK, "Ctrl-C is the ordinary end"
 
 
 def test_jobs_are_made_shown_and_watched(terminal: Terminal) -> None:
@@ -52,6 +54,28 @@ def test_jobs_are_made_shown_and_watched(terminal: Terminal) -> None:
     code, stdout, _ = terminal.run("jobs", "show", job_id)
     assert f"/namespaces/default/workflows/{job_id}" in stdout
     assert httpx.get(answer["web_ui_url"]).status_code == 200
+
+
+def test_a_key_makes_a_job_of_its_own_and_a_folder_takes_all_formats(terminal: Terminal) -> None:
+    (terminal.folder / "all").mkdir()
+    options = ("--format", "step", "--format", "stl", "--idempotency-key", "order-17")
+    code, stdout, stderr = terminal.run("generate", EXAMPLE, "-o", "all", "--json", *options)
+    assert code == Exit.OK, stderr
+    job_id = json.loads(stdout)["job"]["job_id"]
+    assert sorted(path.name for path in (terminal.folder / "all").iterdir()) == [f"{job_id}.step", f"{job_id}.stl"]
+
+
+def test_a_refused_part_leaves_no_file(terminal: Terminal) -> None:
+    request = json.loads(Path(EXAMPLE).read_text())
+    request["parameters"]["fillet_radius"] = 40
+    code, stdout, stderr = terminal.run(
+        "generate", "-", "-o", "refused.step", "--json", stdin=json.dumps(request).encode()
+    )
+    assert code == Exit.REFUSED
+    assert "fillet-exceeds-wall" in stderr
+    assert "nearest value that passes: 37.749" in stderr
+    assert json.loads(stdout)["error"]["problem"]["errors"][0]["limit"] == pytest.approx(37.749)
+    assert not (terminal.folder / "refused.step").exists()
 
 
 def test_an_unknown_job_is_refused(terminal: Terminal) -> None:
@@ -81,19 +105,18 @@ def test_a_second_stack_in_the_folder_is_told_of_the_first(terminal: Terminal) -
     assert "`partmill up`" in stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_up_ends_cleanly_when_asked(tmp_path_factory: pytest.TempPathFactory, number: signal.Signals) -> None:
-    terminal = Terminal(tmp_path_factory.mktemp("up"))
+async def test_up_ends_cleanly_at_sigterm(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
     with terminal.running("up", "--json", *ports()) as process:
         urls(process.stdout)
         started = descendants(process.pid)
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         assert process.wait() == Exit.OK
     await all_gone(started)
 
 
-async def test_up_ends_when_a_part_dies(tmp_path_factory: pytest.TempPathFactory) -> None:
-    terminal = Terminal(tmp_path_factory.mktemp("up"))
+async def test_up_ends_when_a_part_dies(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
     with terminal.running("up", "--json", *ports()) as process:
         urls(process.stdout)
         started = descendants(process.pid)
