@@ -18,9 +18,9 @@ from typing import Any
 from domain.defaults import Limits
 from domain.kernel_wire import FrameReader, pack, unpack
 
-DEATH_S = 1.5
-"""How long a kill may take to be reported, about 10 ms as seen; then the forkserver is given up, and its children die
-with it. Half of the 3 s in which a cancelled kernel must be dead."""
+DEATH_S = 2.0
+"""How long a kill may take to be reported: about 10 ms as seen, 0.5 s for a process that holds 4 GiB. After that the
+forkserver is given up and its children die with it, inside the 3 s in which a cancelled kernel must be dead."""
 
 _CHUNK = 64 * 1024
 _MAX_REPORT_BYTES = 64 * 1024

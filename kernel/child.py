@@ -19,6 +19,7 @@ from domain.messages import Phase
 from domain.ports import Built, KernelJob, KernelNews, OutOfMemory, Progress, Refused
 from domain.problems import Refusal
 from kernel.confinement import Bounds, confine, enter_own_group
+from kernel.news import Announce
 
 REPLY_FD = 3
 SERVER_OPEN_FILES = 1024
@@ -27,7 +28,6 @@ SERVER_OPEN_FILES = 1024
 PROGRESS_EVERY_S = 0.05
 """A meshing callback may come a hundred thousand times; nobody looks more often than this within one phase."""
 
-Announce = Callable[[KernelNews], None]
 Perform = Callable[[KernelJob, Announce], None]
 
 _CHUNK = 64 * 1024

@@ -68,7 +68,9 @@ class Forkserver:
         self._tell({"ready": gaps()})
         while self._serving:
             for key, _ in self._selector.select():
-                key.data()
+                # An earlier event of the same batch may have closed this descriptor, or given its number away.
+                if self._selector.get_map().get(key.fd) is key:
+                    key.data()
         for pid in self._outputs:
             _kill(pid)
 
@@ -116,8 +118,8 @@ class Forkserver:
 
     def _adopt(self, pid: int, output: int) -> None:
         os.set_blocking(output, False)
-        self._outputs[pid] = Output(output)
-        self._watch(output, lambda: self._listen(self._outputs[pid]))
+        self._outputs[pid] = kept = Output(output)
+        self._watch(output, lambda: self._listen(kept))
 
     def _listen(self, output: Output) -> None:
         if not output.drain(chunks=1):
@@ -135,7 +137,8 @@ class Forkserver:
             self._report(pid, os.waitstatus_to_exitcode(status))
 
     def _report(self, pid: int, exit_code: int) -> None:
-        # Whatever the child left in its group; the group's number can't be taken anew while it has members.
+        # What the child may have left in its group, where the system could not forbid that. While the group has members
+        # its number is not given away, and without any it takes a whole round of process numbers until it is.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
         output = self._outputs.pop(pid)

@@ -195,7 +195,7 @@ def print_garbage(job: KernelJob, announce: Announce) -> None:
 
 def print_flood(job: KernelJob, announce: Announce) -> None:
     for _ in range(64):
-        os.write(1, b"0123456789abcdef" * 65536)
+        os.write(1, b"a long line of nothing\n" * 45_000)
     os.write(2, b"the last line\n")
     work(job, announce)
     os._exit(7)

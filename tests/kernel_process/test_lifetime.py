@@ -215,6 +215,20 @@ async def test_a_flood_of_news_does_not_pile_up_behind_a_slow_listener(kernel: F
     assert heard.news[-1] == Progress("exporting", 1.0)
 
 
+async def test_children_that_end_all_at_once_are_told_apart(own_kernel: ForkedKernel, tmp_path: Path) -> None:
+    """Deaths, last outputs and forks come to the forkserver in one batch, their descriptors' numbers taken anew."""
+    acts = ("print_flood", "segfault_by_signal", "work") * 5
+    expected = [Crashed("exit 7", "exporting"), Crashed("SIGSEGV", "meshing"), Built()] * 5
+    folders = [tmp_path / str(number) for number in range(len(acts))]
+    for folder in folders:
+        folder.mkdir()
+    server = server_of(own_kernel)
+    for _ in range(3):
+        runs = (outcome_of(own_kernel, act, folder) for act, folder in zip(acts, folders, strict=True))
+        assert await asyncio.gather(*runs) == expected
+    assert server_of(own_kernel) == server
+
+
 async def test_two_hundred_jobs_leave_nothing_open(own_kernel: ForkedKernel, tmp_path: Path) -> None:
     acts = ("work", "work", "segfault_by_signal", "cut_reply", "print_garbage")
     for act in acts:
