@@ -36,6 +36,7 @@ from domain.problems import (
     ModelNotFound,
     PayloadTooLarge,
     StateConflict,
+    StoreUnavailable,
     UnsupportedMediaType,
     ValidationFailed,
 )
@@ -104,7 +105,7 @@ def add_operations(app: FastAPI, jobs: JobRoutes) -> None:
 
 def add_steering(app: FastAPI, steering: SteeringRoutes) -> None:
     """What may be done to a job."""
-    refusals = problems(JobNotFound, StateConflict, EngineUnavailable)
+    refusals = problems(JobNotFound, StateConflict, EngineUnavailable, StoreUnavailable)
     for path, endpoint, summary in (
         ("cancel", steering.cancel, "Cancel a job"),
         ("retry", steering.retry, "Retry a job"),

@@ -35,8 +35,7 @@ def parse(body: bytes) -> Any:
         Refusal: `MalformedRequest`.
     """
     text = _decoded(body)
-    if _depth(text) > DEEPEST:
-        _refuse(f"it nests deeper than {DEEPEST} levels")
+    _refuse_deep_nesting(text)
     try:
         value = json.loads(
             text,
@@ -64,15 +63,15 @@ def _decoded(body: bytes) -> str:
         _refuse(f"it is not UTF-8 from byte {error.start} on")
 
 
-def _depth(text: str) -> int:
-    deepest = depth = 0
+def _refuse_deep_nesting(text: str) -> None:
+    depth = 0
     for match in _BRACKETS.finditer(text):
         if match[1]:
             depth += 1
-            deepest = max(deepest, depth)
         elif match[2]:
             depth -= 1
-    return deepest
+        if depth > DEEPEST:
+            _refuse(f"it nests deeper than {DEEPEST} levels")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

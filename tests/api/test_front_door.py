@@ -1,0 +1,131 @@
+"""Who is let in, and how the process starts and stops (contract rule 60, last sentence)."""
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.conftest import Service, started
+from tests.processes import ROOT, free_port
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST", "localhost:8000", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:65535"]
+)
+async def test_names_of_this_machine_are_let_in(api: httpx.AsyncClient, host: str) -> None:
+    assert (await api.get("/livez", headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "example.org",
+        "localhost.example.org",
+        "example.org:8000",
+        "127.0.0.1.example.org",
+        "127.0.0.2",
+        "0.0.0.0",
+        "::1",
+        "[::2]:80",
+        "localhost:",
+        "localhost:80:80",
+        "localhost:x",
+        "user@localhost",
+        "localhost.",
+        "",
+    ],
+)
+@pytest.mark.parametrize("path", ["/livez", "/v1/models", "/docs", "/nowhere"])
+async def test_any_other_name_is_misdirected(api: httpx.AsyncClient, host: str, path: str) -> None:
+    """A page of a stranger, whose name was made to point here, gives itself away (DNS rebinding)."""
+    answer = await api.get(path, headers={"Host": host})
+    assert answer.status_code == 421
+    assert answer.json()["type"].endswith("/foreign-host")
+
+
+@pytest.mark.parametrize("hosts", [b"", b"Host: localhost\r\nHost: example.org\r\n", b"Host: localhost, x\r\n"])
+def test_no_host_or_several_are_misdirected(raw: socket.socket, hosts: bytes) -> None:
+    raw.sendall(b"GET /livez HTTP/1.1\r\n" + hosts + b"Connection: close\r\n\r\n")
+    assert raw.makefile("rb").readline().split()[1] in (b"400", b"421")
+
+
+def test_an_absolute_target_does_not_get_around_the_host(raw: socket.socket) -> None:
+    raw.sendall(b"GET http://localhost/livez HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n")
+    assert raw.makefile("rb").readline().split()[1] == b"421"
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_body_harms_nobody(raw: socket.socket, service: object) -> None:
+    head = b"POST /v1/models/validate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    raw.sendall(head + b"Content-Length: 1000\r\n\r\n{")
+    raw.close()
+
+
+@pytest.fixture(scope="module")
+async def stopped(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """An API that has served a link and was then ordered to stop."""
+    service = await started(tmp_path_factory.mktemp("stopped"), f"127.0.0.1:{free_port()}")
+    try:
+        async with httpx.AsyncClient(base_url=service.url) as client:
+            await client.get("/v1/artifacts/x?expires=1&signature=abcdef")
+        service.process.signal(signal.SIGTERM)
+        await service.process.ended()
+    finally:
+        await service.process.stop()
+    return service
+
+
+async def test_an_order_to_stop_is_an_ordinary_end(stopped: Service) -> None:
+    assert await stopped.process.ended() == 0
+
+
+async def test_it_says_at_start_that_it_serves_this_machine_only(stopped: Service) -> None:
+    assert "no API keys are configured" in stopped.process.tail()
+
+
+async def test_links_are_not_logged(stopped: Service) -> None:
+    assert "abcdef" not in stopped.process.tail()
+
+
+def api_that_ends(*arguments: str, fds: tuple[int, ...] = (), **environment: str) -> subprocess.CompletedProcess[str]:
+    """An API that does not come to serve."""
+    return subprocess.run(
+        [sys.executable, "-m", "api", *arguments],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin", **environment},
+        pass_fds=fds,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_it_refuses_to_listen_beyond_this_machine(tmp_path: Path) -> None:
+    ended = api_that_ends(PARTMILL_HOST="0.0.0.0", PARTMILL_PORT="0", PARTMILL_DATA_DIR=str(tmp_path))
+    assert ended.returncode == 1
+    assert "PARTMILL_HOST" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_it_refuses_an_inherited_socket_that_listens_beyond_this_machine(tmp_path: Path) -> None:
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        fd = listener.fileno()
+        ended = api_that_ends("--fd", str(fd), fds=(fd,), PARTMILL_DATA_DIR=str(tmp_path))
+    assert (ended.returncode, "PARTMILL_HOST" in ended.stderr) == (1, True)
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ended = api_that_ends(PARTMILL_PORT=str(taken.getsockname()[1]), PARTMILL_DATA_DIR=str(tmp_path))
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_bad_setting_is_told_in_one_line(tmp_path: Path) -> None:
+    ended = api_that_ends(PARTMILL_PORT="eight", PARTMILL_DATA_DIR=str(tmp_path))
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "PARTMILL_PORT" in ended.stderr
