@@ -89,6 +89,7 @@ class Stage:
             mesh=self._order.mesh,
             workdir=self._workdir,
             deadline_s=self._deadline_s,
+            max_triangles=self._limits.max_triangles,
         )
         activity.logger.info("kernel run for %s: %s", self._order.job_id, ", ".join(job.outputs))
         run = asyncio.ensure_future(self._kernel.run(job, self._hear))

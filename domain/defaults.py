@@ -9,6 +9,9 @@ MIB = 1024 * 1024
 GIB = 1024 * MIB
 
 
+MAX_TRIANGLES = 5_000_000
+
+
 class Limits(BaseModel):
     """Every bound of the service. `PARTMILL_` + the upper-case name overrides a field."""
 
@@ -21,7 +24,7 @@ class Limits(BaseModel):
     kernel_cpu_s: int = Field(300, gt=0, description="the deadline again, where the clock is not looked at")
     kernel_file_bytes: int = Field(2 * GIB, gt=0, description="no mesh below the triangle ceiling is larger")
     kernels_per_worker: int = Field(0, ge=0, description="0 means one for each core: the kernel is CPU-bound")
-    max_triangles: int = Field(5_000_000, gt=0, description="250 MB of STL; beyond it no viewer follows")
+    max_triangles: int = Field(MAX_TRIANGLES, gt=0, description="250 MB of STL; beyond it no viewer follows")
     heartbeat_throttle_s: float = Field(1, gt=0, description="the SDK's default loses every beat after the first")
     sticky_timeout_s: float = Field(1, gt=0, description="what a takeover after SIGKILL waits for; 10 s by default")
     grace_s: float = Field(20, gt=0, description="below the 25-30 s that spot platforms grant")

@@ -89,6 +89,7 @@ class _Job(_Frame):
     mesh: MeshQuality
     workdir: Path
     deadline_s: float
+    max_triangles: int
 
 
 class _Progress(_Frame):

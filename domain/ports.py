@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from domain.defaults import MAX_TRIANGLES
 from domain.messages import KernelVersion, MeshQuality, Part, Phase, Produced, StoreKey
 from domain.problems import AnyProblem
 
@@ -25,6 +26,7 @@ class KernelJob:
     mesh: MeshQuality
     workdir: Path
     deadline_s: float
+    max_triangles: int = MAX_TRIANGLES
 
 
 @dataclass(frozen=True)

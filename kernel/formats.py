@@ -46,7 +46,7 @@ def export_brep(kept: KeptShape, job: KernelJob) -> Produced:
 def export_stl(kept: KeptShape, job: KernelJob) -> Produced:
     """`part.stl`: binary, in mm."""
     target = job.workdir / "part.stl"
-    triangles = write_stl(kept.shape, target, kept.facts, job.mesh)
+    triangles = write_stl(kept.shape, target, kept.facts, job.mesh, job.max_triangles)
     return described(target, "stl", triangles=triangles)
 
 

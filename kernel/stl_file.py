@@ -8,7 +8,7 @@ from pathlib import Path
 from OCP.StlAPI import StlAPI_Writer
 from OCP.TopoDS import TopoDS_Shape
 
-from domain.defaults import Limits
+from domain.defaults import MAX_TRIANGLES
 from domain.messages import GeometryFacts, MeshQuality
 from domain.problems import Refusal, TooManyTriangles
 from kernel.exports import write_checked
@@ -19,28 +19,30 @@ from kernel.verdicts import insist
 FINER = (1, 2, 4, 8)
 """Divisors of the asked deflections, tried in turn: gaps below 0.05 mm leak at some and not at others."""
 
-MAX_TRIANGLES: int = Limits.model_fields["max_triangles"].default
 
-
-def write_stl(shape: TopoDS_Shape, target: Path, facts: GeometryFacts, quality: MeshQuality) -> int:
+def write_stl(
+    shape: TopoDS_Shape, target: Path, facts: GeometryFacts, quality: MeshQuality, limit: int = MAX_TRIANGLES
+) -> int:
     """Leave at `target` a mesh that passes every check; returns its number of triangles.
 
     Raises Refusal with `too-many-triangles` before meshing, or with `geometry-verification-failed` when the finest
     quality fails too.
     """
     estimate = estimated_triangles(shape, quality)
-    if estimate > MAX_TRIANGLES:
-        raise Refusal(TooManyTriangles(estimate, MAX_TRIANGLES))
+    if estimate > limit:
+        raise Refusal(TooManyTriangles(estimate, limit))
     try:
-        return _write_finer_and_finer(shape, target, facts, quality)
+        return _write_finer_and_finer(shape, target, facts, quality, limit)
     finally:
         unmesh(shape)
 
 
-def _write_finer_and_finer(shape: TopoDS_Shape, target: Path, facts: GeometryFacts, quality: MeshQuality) -> int:
+def _write_finer_and_finer(
+    shape: TopoDS_Shape, target: Path, facts: GeometryFacts, quality: MeshQuality, limit: int
+) -> int:
     leak: Refusal | None = None
     for finer in (_finer(quality, divisor) for divisor in FINER):
-        if leak is not None and estimated_triangles(shape, finer) > MAX_TRIANGLES:
+        if leak is not None and estimated_triangles(shape, finer) > limit:
             raise leak
         try:
             return _write_once(shape, target, facts, finer)

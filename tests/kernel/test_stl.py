@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from domain.defaults import MAX_TRIANGLES
 from domain.messages import GeometryFacts, MeshQuality
 from domain.problems import GeometryVerificationFailed, Problem, Refusal, TooManyTriangles
 from kernel import stl_file
 from kernel.inspection import inspect
 from kernel.meshing import mesh, triangles_by_face, unmesh
 from kernel.readback import judge, read_stl
-from kernel.stl_file import MAX_TRIANGLES, check_stl, write_stl
+from kernel.stl_file import check_stl, write_stl
 from kernel.tessellation_estimate import estimated_triangles
 from tests.domain.corpus import ACCEPTED
 from tests.kernel.parts import EXAMPLE, built, part_of
