@@ -56,6 +56,7 @@ class GeneratePart:
         built = await self._build()
         meshed = await self._mesh() if self._formats(mesh=True) else None
         files = await self._publish((*built.outputs, *(meshed.outputs if meshed else ())))
+        self._placements.note_phase("done")
         return self._generation(built, files)
 
     async def _build(self) -> StageReport:
@@ -86,6 +87,7 @@ class GeneratePart:
 
     async def _publish(self, outputs: Iterable[StoredOutput]) -> tuple[PublishedFile, ...]:
         await self._boundary()
+        self._placements.note_phase("publishing")
         order = self._order
         in_order = sorted(outputs, key=lambda stored: order.formats.index(stored.produced.output))
         return await publish(

@@ -13,9 +13,9 @@ from temporalio.workflow import ActivityCancellationType
 
 from activities.failures import failure
 from domain import search_attributes
-from domain.messages import Checkpoint, StageOrder, StageReport
+from domain.messages import Checkpoint, Phase, StageOrder, StageReport
 from domain.placement import EVICTED, Ending, Evicted, Lost, Overrun, Standing, after
-from domain.progress import furthest
+from domain.progress import furthest, overall
 from domain.status import Ledger
 from workflows.policies import KERNEL_QUEUE, KERNEL_STAGE
 
@@ -77,6 +77,10 @@ class Placements:
         if verdict.evictions > standing.evictions:
             workflow.upsert_search_attributes([EVICTIONS.value_set(verdict.evictions)])
         return verdict
+
+    def note_phase(self, phase: Phase) -> None:
+        """Say in the ledger that the job has come to `phase`, at its beginning."""
+        self._note(Checkpoint(phase=phase, fraction=overall(phase, 0.0)))
 
     def note_paused(self, paused: bool) -> None:
         """Say in the ledger that the job stands at a stage boundary until it is resumed."""
