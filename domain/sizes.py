@@ -100,7 +100,7 @@ def nearest_value(p: BoredCylinder, field: str, holds: Condition, bounds: Iterab
     because the equality itself rounds to either side.
     """
     present = value_of(p, field)
-    settled = (_settled(p, field, holds, bound) for bound in bounds)
+    settled = (_settled(p, field, holds, bound) for bound in bounds if math.isfinite(bound))
     passing = [value for value in settled if value is not None]
     return min(passing, key=lambda value: (abs(value - present), -value), default=None)
 
@@ -123,7 +123,7 @@ def _around(bound: float, largest: float) -> Iterable[float]:
     """The rounded bound, the bound, then numbers ever further from it on both sides."""
     yield round(bound, DECIMALS)
     yield bound
-    nudge = math.ulp(bound)
+    nudge = max(math.ulp(bound), math.ulp(largest) / 16)  # what is finer than that, the sums of a rule don't see
     while nudge <= ROUNDING * largest:
         yield bound - nudge
         yield bound + nudge

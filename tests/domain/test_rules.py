@@ -122,7 +122,7 @@ cylinders = st.builds(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(cylinders)
 def test_substituting_a_limit_makes_its_rule_pass(part: BoredCylinder) -> None:
     for fault in faults(part):
@@ -131,7 +131,7 @@ def test_substituting_a_limit_makes_its_rule_pass(part: BoredCylinder) -> None:
             assert fault_of(BoredCylinder.model_validate(mended.model_dump()), fault.rule) is None
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(cylinders)
 def test_a_value_a_millionth_short_of_a_limit_still_fails(part: BoredCylinder) -> None:
     for fault in faults(part):
@@ -144,7 +144,7 @@ def test_a_value_a_millionth_short_of_a_limit_still_fails(part: BoredCylinder) -
         assert fault_of(with_value(part, field, short), fault.rule) is not None
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(cylinders)
 def test_no_limit_only_where_no_sampled_value_passes(part: BoredCylinder) -> None:
     for fault in faults(part):
@@ -153,3 +153,31 @@ def test_no_limit_only_where_no_sampled_value_passes(part: BoredCylinder) -> Non
             tried = [0.0] if field in FIELDS_THAT_MAY_BE_ZERO else []
             tried += [10.0**exponent for exponent in range(-6, 7)]
             assert all(fault_of(with_value(part, field, value), fault.rule) for value in tried)
+
+
+any_float = st.floats(allow_nan=False, allow_infinity=False)
+any_size = st.floats(0, allow_infinity=False)
+any_cylinders = st.builds(
+    BoredCylinder,
+    outer_diameter=any_float,
+    inner_diameter=any_size,
+    length=any_float,
+    fillet_radius=any_size,
+    fillet_edges=st.sampled_from(["outer", "all"]),
+    hole_pattern=st.builds(HolePattern, count=st.integers(1, 360), pitch_diameter=any_size, hole_diameter=any_float),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(any_cylinders)
+def test_any_schema_valid_set_is_answered_and_its_limits_pass(part: BoredCylinder) -> None:
+    """However absurd the numbers, and up to the largest that JSON can carry."""
+    for fault in faults(part):
+        if fault.limit is not None:
+            mended = with_value(part, fault.pointer.split("/")[-1], fault.limit)
+            assert fault_of(BoredCylinder.model_validate(mended.model_dump()), fault.rule) is None
+
+
+def test_numbers_at_the_end_of_the_range_are_refused_in_finite_time() -> None:
+    part = cylinder(outer_diameter=1e308, length=1e308, inner_diameter=1.7e308, pitch_diameter=1.7e308)
+    assert "outer-diameter-range" in {fault.rule for fault in faults(part)}

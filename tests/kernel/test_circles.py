@@ -21,7 +21,7 @@ def ring(count: int, radius: float) -> list[Circle]:
     return [Circle(40 * math.cos(angle), 40 * math.sin(angle), radius, True) for angle in angles]
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(discs, max_size=12))
 def test_the_grid_says_what_comparing_all_pairs_says(circles: list[Circle]) -> None:
     assert all_apart(circles) == all(apart(one, other) for one, other in combinations(circles, 2))

@@ -14,7 +14,7 @@ from kernel.meshing import mesh, triangles_by_face, unmesh
 from kernel.readback import judge, read_stl
 from kernel.stl_file import check_stl, write_stl
 from kernel.tessellation_estimate import estimated_triangles
-from tests.domain.corpus import ACCEPTED
+from tests.domain.corpus import ACCEPTED, Case
 from tests.kernel.parts import EXAMPLE, built, part_of
 
 LEAKS_AT_0_025 = next(case.parameters for case in ACCEPTED if case.id == "cyl-195")
@@ -63,7 +63,7 @@ def test_a_finer_mesh_is_nearer_to_the_true_volume(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", ACCEPTED[::6], ids=lambda case: case.id)
 @pytest.mark.parametrize(("linear", "angular"), [(0.1, 0.5), (1.0, 0.2), (10.0, 1.0)])
-def test_the_estimate_is_within_a_factor_of_two_and_a_half(case, linear: float, angular: float) -> None:  # type: ignore[no-untyped-def]
+def test_the_estimate_is_within_a_factor_of_two_and_a_half(case: Case, linear: float, angular: float) -> None:
     shape, quality = built(case.parameters), MeshQuality(linear_deflection=linear, angular_deflection=angular)
     estimate = estimated_triangles(shape, quality)
     if estimate > 100_000:

@@ -137,7 +137,7 @@ def test_a_sound_part_is_sound_to_the_analyser_too(case: Case) -> None:
 hole_lists = st.lists(st.tuples(st.integers(-24, 24), st.integers(-24, 24), st.integers(1, 9)), min_size=1, max_size=5)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(hole_lists)
 def test_any_plate_is_judged_as_the_analyser_judges_it(holes: list[tuple[int, int, int]]) -> None:
     """Whole numbers make touching, nested and coinciding circles common."""

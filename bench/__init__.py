@@ -1,0 +1,1 @@
+"""Measurements, run by hand and as smoke runs in CI; nothing of the service imports them."""
