@@ -17,7 +17,8 @@ from adapters.local_store import LocalArtifactStore
 from adapters.signed_links import SignedLinks
 from api.byte_ranges import Span, Unsatisfiable, Validators, not_modified, precondition_failed, wanted
 from domain.messages import StoreKey
-from domain.problems import ArtifactGone, Refusal
+from domain.ports import StoreUnreachable
+from domain.problems import ArtifactGone, Refusal, StoreUnavailable
 
 CHUNK_BYTES = 256 * 1024
 """Read at a time: a change of threads costs 0.1 ms, and a slow client holds no more than this."""
@@ -38,13 +39,20 @@ class Downloads:
         """Serves the file behind a download link; supports ranges and conditional requests."""
         key = StoreKey(request.path_params["key"])
         file_name = self._links.check(key, request.query_params, self._clock())
-        file = await self._store.open(key)
-        if file is None:
-            raise Refusal(ArtifactGone())
+        file = await self._opened(key)
         answer = _answer(request, file, file_name)
         if not isinstance(answer, StreamingResponse):
             file.close()
         return answer
+
+    async def _opened(self, key: StoreKey) -> BinaryIO:
+        try:
+            file = await self._store.open(key)
+        except StoreUnreachable as error:
+            raise Refusal(StoreUnavailable()) from error
+        if file is None:
+            raise Refusal(ArtifactGone())
+        return file
 
 
 def _answer(request: Request, file: BinaryIO, file_name: str) -> Response:

@@ -4,6 +4,7 @@ Never needs another file, a script or the internet.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from html import escape
 from typing import Any
@@ -45,7 +46,7 @@ def _operations(paths: dict[str, Any]) -> Iterator[str]:
         for method, operation in methods.items():
             yield f'<h2 id="{escape(operation["operationId"])}">{escape(operation["summary"])}</h2>'
             yield f'<p><b class="m">{method.upper()}</b> <code>{escape(path)}</code></p>'
-            yield "".join(f"<p>{escape(text)}</p>" for text in operation.get("description", "").split("\n\n"))
+            yield "".join(f"<p>{_text(paragraph)}</p>" for paragraph in operation.get("description", "").split("\n\n"))
             yield _parameters(operation.get("parameters", []))
             yield _body(operation.get("requestBody"))
             yield _answers(operation["responses"])
@@ -54,7 +55,7 @@ def _operations(paths: dict[str, Any]) -> Iterator[str]:
 def _parameters(parameters: list[dict[str, Any]]) -> str:
     rows = (
         f"<tr><td><code>{escape(p['name'])}</code></td><td>{p['in']}{'' if p['required'] else ', optional'}</td>"
-        f"<td>{escape(p['description'])}</td></tr>"
+        f"<td>{_text(p['description'])}</td></tr>"
         for p in parameters
     )
     return f"<table>{''.join(rows)}</table>" if parameters else ""
@@ -75,8 +76,13 @@ def _answers(answers: dict[str, Any]) -> str:
 def _answer(status: str, answer: dict[str, Any]) -> str:
     schemas = {_schema(content["schema"]) for content in answer.get("content", {}).values()}
     headers = ", ".join(f"<code>{escape(name)}</code>" for name in answer.get("headers", {}))
-    text = escape(answer["description"]).replace("`", "")
-    return f"<tr><td>{status}</td><td>{text}</td><td>{' '.join(sorted(schemas))}</td><td>{headers}</td></tr>"
+    cells = (status, _text(answer["description"]), " ".join(sorted(schemas)), headers)
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _text(text: str) -> str:
+    """Words in backticks are code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _schema(schema: dict[str, Any]) -> str:

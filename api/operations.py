@@ -136,7 +136,7 @@ def add_downloads(app: FastAPI, downloads: Downloads) -> None:
         | answer(304, "The client has this version.", None, versions)
         | answer(412, "The client wants another version.", None, versions)
         | answer(416, "The file has none of these bytes.", None, ("Content-Range",))
-        | problems(LinkExpired, LinkForged, ArtifactGone),
+        | problems(LinkExpired, LinkForged, ArtifactGone, StoreUnavailable),
         parameters=[
             _in_path("key", "As the link has it.", "artifacts/local/cad_8f93b2a1c0d44b5ea1f0c2d3e4f50617/part.step"),
             _in_query("expires", "As the link has it: Unix time, seconds."),

@@ -199,6 +199,14 @@ async def test_a_file_that_is_gone_is_a_404_of_its_own(api: httpx.AsyncClient, s
     assert (answer.status_code, slug(answer)) == (404, "artifact-gone")
 
 
+async def test_a_store_that_can_not_be_read_is_a_503(api: httpx.AsyncClient, service: Service) -> None:
+    await service.store.put_bytes(StoreKey("artifacts/local/loop/beside"), b"x")
+    loop = service.data_dir / "artifacts" / "artifacts" / "local" / "loop" / "x.step"
+    os.symlink(loop, loop)
+    answer = await api.get(service.link(StoreKey("artifacts/local/loop/x.step")))
+    assert (answer.status_code, slug(answer)) == (503, "store-unavailable")
+
+
 async def test_a_download_goes_on_when_its_file_is_deleted(service: Service) -> None:
     key = StoreKey("artifacts/local/deleted/x.step")
     content = os.urandom(4 * 1024 * 1024)
