@@ -111,13 +111,13 @@ def fillets_leave_length(p: BoredCylinder) -> Fault | None:
 
 
 def fillets_leave_wall(p: BoredCylinder) -> Fault | None:
-    """`fillet-exceeds-wall`"""
+    """`fillet-exceeds-wall`: w - f - f_i < G, arranged so that the limit that people compute, 37.749, meets it."""
     s = sizes(p)
     both = p.fillet_edges == "all" and s.bore > 0
     return _fault(
         p,
         "fillet-exceeds-wall",
-        lambda s: s.fillet <= 0 or s.wall - s.fillet - s.bore_fillet >= s.smallest_gap,
+        lambda s: s.fillet <= 0 or s.fillet <= s.wall - s.bore_fillet - s.smallest_gap,
         f"A fillet of {_mm(s.fillet)} on {'both rims' if both else 'the outer rim'} leaves "
         f"{_mm(s.wall - s.fillet - s.bore_fillet)} of the wall of {_mm(s.wall)}; {_mm(s.smallest_gap)} must stay.",
         {"fillet_radius": (0, (s.wall - s.smallest_gap) / (2 if both else 1))},

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from domain.bored_cylinder import BORED_CYLINDER
@@ -12,6 +12,9 @@ from domain.parameters import BoredCylinder, HolePattern
 from domain.rules import RULES, faults
 from domain.sizes import FIELDS_THAT_MAY_BE_ZERO, value_of, with_value
 from tests.domain.corpus import CASES, Case
+
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no fault of a rule."""
 
 EXAMPLE = BoredCylinder.model_validate(BORED_CYLINDER.example)
 
@@ -36,11 +39,10 @@ def test_a_set_is_refused_by_exactly_the_rules_it_breaks(case: Case) -> None:
 
 
 def test_the_worked_example_of_a_limit() -> None:
-    """37.749 itself misses the rule by 2e-15, so the limit is the next number below it."""
     fault = fault_of(cylinder(fillet_radius=40.0), "fillet-exceeds-wall")
     assert fault is not None
-    assert (fault.pointer, fault.value) == ("/fillet_radius", 40.0)
-    assert fault.limit == pytest.approx(37.749, abs=1e-13)
+    assert (fault.pointer, fault.value, fault.limit) == ("/fillet_radius", 40.0, 37.749)
+    assert fault_of(cylinder(fillet_radius=37.749), "fillet-exceeds-wall") is None
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ cylinders = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(patient, max_examples=400)
 @given(cylinders)
 def test_substituting_a_limit_makes_its_rule_pass(part: BoredCylinder) -> None:
     for fault in faults(part):
@@ -131,7 +133,7 @@ def test_substituting_a_limit_makes_its_rule_pass(part: BoredCylinder) -> None:
             assert fault_of(BoredCylinder.model_validate(mended.model_dump()), fault.rule) is None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(patient, max_examples=400)
 @given(cylinders)
 def test_a_value_a_millionth_short_of_a_limit_still_fails(part: BoredCylinder) -> None:
     for fault in faults(part):
@@ -139,12 +141,13 @@ def test_a_value_a_millionth_short_of_a_limit_still_fails(part: BoredCylinder) -
             continue
         field = fault.pointer.split("/")[-1]
         towards_the_present = 1e-6 if value_of(part, field) > fault.limit else -1e-6
-        assume(abs(value_of(part, field) - fault.limit) > 1e-6)
+        if abs(value_of(part, field) - fault.limit) <= 1e-6:
+            continue
         short = fault.limit + towards_the_present
         assert fault_of(with_value(part, field, short), fault.rule) is not None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(patient, max_examples=400)
 @given(cylinders)
 def test_no_limit_only_where_no_sampled_value_passes(part: BoredCylinder) -> None:
     for fault in faults(part):
@@ -168,7 +171,7 @@ any_cylinders = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(patient, max_examples=400)
 @given(any_cylinders)
 def test_any_schema_valid_set_is_answered_and_its_limits_pass(part: BoredCylinder) -> None:
     """However absurd the numbers, and up to the largest that JSON can carry."""

@@ -4,12 +4,15 @@ import math
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernel import circles as module
 from kernel.circles import Circle, all_apart, apart, contains
 from kernel.planar_faces import circles_bound_a_face
+
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no fault of a check."""
 
 coordinates = st.floats(-50, 50, allow_nan=False)
 discs = st.builds(Circle, coordinates, coordinates, st.floats(0.01, 20), st.just(True))
@@ -21,7 +24,7 @@ def ring(count: int, radius: float) -> list[Circle]:
     return [Circle(40 * math.cos(angle), 40 * math.sin(angle), radius, True) for angle in angles]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(patient, max_examples=500)
 @given(st.lists(discs, max_size=12))
 def test_the_grid_says_what_comparing_all_pairs_says(circles: list[Circle]) -> None:
     assert all_apart(circles) == all(apart(one, other) for one, other in combinations(circles, 2))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from OCP.BRep import BRep_Builder
 from OCP.BRepBuilderAPI import BRepBuilderAPI_MakeFace, BRepBuilderAPI_MakePolygon
@@ -134,10 +134,13 @@ def test_a_sound_part_is_sound_to_the_analyser_too(case: Case) -> None:
     assert BRepCheck_Analyzer(shape).IsValid()
 
 
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no fault of a check."""
+
 hole_lists = st.lists(st.tuples(st.integers(-24, 24), st.integers(-24, 24), st.integers(1, 9)), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(patient, max_examples=150)
 @given(hole_lists)
 def test_any_plate_is_judged_as_the_analyser_judges_it(holes: list[tuple[int, int, int]]) -> None:
     """Whole numbers make touching, nested and coinciding circles common."""
