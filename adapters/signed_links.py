@@ -14,7 +14,9 @@ from urllib.parse import quote, urlencode
 from domain.links import check_link, signature_of
 from domain.messages import StoreKey
 
-PATH = "/v1/artifacts/"
+PATH = "/v1/"
+"""A published object's key begins with `artifacts/`, and so goes on as its address."""
+
 KEY_FILE = "link-signing-key"
 KEY_BYTES = 32
 """As long as the digest of HMAC-SHA256: longer adds nothing (RFC 2104, section 3)."""

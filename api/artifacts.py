@@ -16,6 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from adapters.local_store import LocalArtifactStore
 from adapters.signed_links import SignedLinks
 from api.byte_ranges import Span, Unsatisfiable, Validators, not_modified, precondition_failed, wanted
+from domain.addresses import ARTIFACTS
 from domain.messages import StoreKey
 from domain.ports import StoreUnreachable
 from domain.problems import ArtifactGone, Refusal, StoreUnavailable
@@ -37,7 +38,7 @@ class Downloads:
 
     async def download(self, request: Request) -> Response:
         """Serves the file behind a download link; supports ranges and conditional requests."""
-        key = StoreKey(request.path_params["key"])
+        key = StoreKey(ARTIFACTS + request.path_params["key"])
         file_name = self._links.check(key, request.query_params, self._clock())
         file = await self._opened(key)
         answer = _answer(request, file, file_name)

@@ -138,7 +138,7 @@ def add_downloads(app: FastAPI, downloads: Downloads) -> None:
         | answer(416, "The file has none of these bytes.", None, ("Content-Range",))
         | problems(LinkExpired, LinkForged, ArtifactGone, StoreUnavailable),
         parameters=[
-            _in_path("key", "As the link has it.", "artifacts/local/cad_8f93b2a1c0d44b5ea1f0c2d3e4f50617/part.step"),
+            _in_path("key", "As the link has it.", "local/cad_8f93b2a1c0d44b5ea1f0c2d3e4f50617/bored-cylinder.step"),
             _in_query("expires", "As the link has it: Unix time, seconds."),
             _in_query("signature", "As the link has it."),
         ],

@@ -38,6 +38,10 @@ def file_key(folder: StoreKey, output: str, sha256: str) -> StoreKey:
     return StoreKey(f"{folder}/{output}-{sha256[:16]}")
 
 
+ARTIFACTS = "artifacts/"
+"""What is published, and all that a download link can name."""
+
+
 def job_folder(tenant: Tenant, job_id: JobId) -> StoreKey:
     """The folder of a job's published artifacts."""
-    return StoreKey(f"artifacts/{tenant}/{job_id}")
+    return StoreKey(f"{ARTIFACTS}{tenant}/{job_id}")
