@@ -35,6 +35,7 @@ class Screen:
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
+        self._has_answered = False
 
     def say(self, text: str) -> None:
         """Something for the person who watches."""
@@ -42,12 +43,13 @@ class Screen:
 
     def result(self, document: Mapping[str, Any], text: str) -> None:
         """What the command was asked for; once."""
+        self._has_answered = True
         typer.echo(json.dumps(document, indent=2) if self._as_json else text)
 
     def failure(self, code: Exit, text: str, **document: Any) -> None:
-        """Why there is no result; instead of it."""
+        """Why there is no result, or why the command did not end well after it."""
         typer.secho(text, err=True, fg="red")
-        if self._as_json:
+        if self._as_json and not self._has_answered:
             members = {key: value for key, value in document.items() if value is not None}
             error = {"exit_code": code.value, "kind": code.wording, "message": text, **members}
             typer.echo(json.dumps({"error": error}, indent=2))

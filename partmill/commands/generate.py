@@ -41,7 +41,7 @@ def generate(wish: Wish, screen: Screen) -> None:
         with PartmillClient(place.server) as client:
             job = _follow(client, place, request, wish.idempotency_key, screen)
             saved = _save(client, job, wish.out)
-    screen.result(_document(job, saved, place), _report(job, saved, place))
+        screen.result(_document(job, saved, place), _report(job, saved, place))
 
 
 def _follow(client: "PartmillClient", place: Place, request: RequestFile, key: str | None, screen: Screen) -> Job:
