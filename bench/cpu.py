@@ -21,6 +21,15 @@ def spent_s(parts: Mapping[str, int]) -> dict[str, float]:
     return {name: seconds for name, seconds in spent.items() if seconds}
 
 
+def others_s() -> float:
+    """Seconds that all processors have spent on anything but this process and its descendants."""
+    everything = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    idle = int(everything[3]) + int(everything[4])
+    processes = dict(_processes())
+    own, ended, _ = processes[os.getpid()]
+    return (sum(map(int, everything[:8])) - idle) / TICKS - own - ended - sum(_tree(os.getpid(), processes))
+
+
 def _tree(root: int, processes: Mapping[int, tuple[float, float, int]]) -> list[float]:
     below = [pid for pid, (_, _, parent) in processes.items() if parent == root]
     return [sum(processes[pid][:2]) for pid in below] + [each for pid in below for each in _tree(pid, processes)]

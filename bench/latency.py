@@ -106,13 +106,14 @@ def _print_comparison(seen: dict[str, Seen], *, judged: bool) -> None:
 
 def _print_rounds(seen: dict[str, Seen]) -> None:
     print_table(
-        ("each round", "end to end, p50 of each", "jobs/s of each", "jobs flooded"),
+        ("in each round", "end to end, p50 in ms", "jobs/s", "jobs flooded", "processors others kept busy"),
         [
             (
                 name,
                 ", ".join(f"{1000 * percentile([made.total_s for made in each], 50):.0f}" for each in what.rounds),
                 ", ".join(f"{flood.per_second:.1f}" for flood in what.floods),
                 ", ".join(str(flood.made) for flood in what.floods),
+                ", ".join(f"{busy:.1f}" for busy in what.others),
             )
             for name, what in seen.items()
         ],

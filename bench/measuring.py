@@ -1,4 +1,4 @@
-"""The order of a comparison: warm up, then in each round every service in its turn, first one by one, then flooded.
+"""The order of a comparison: warm up, then in each round every service in its turn: one by one, then flooded.
 
 Never has two services work at the same time.
 """
@@ -6,12 +6,13 @@ Never has two services work at the same time.
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from bench.client import Client, Flood, Made, many_at_once, one_by_one
-from bench.cpu import spent_s
+from bench.cpu import others_s, spent_s
 from bench.stack import Service
 
 
@@ -37,6 +38,8 @@ class Seen:
     floods: list[Flood] = field(default_factory=list)
     cpu_ms: list[dict[str, float]] = field(default_factory=list)
     """By part, for each job of a flood."""
+    others: list[float] = field(default_factory=list)
+    """How many processors other programs kept busy, in each round: what spoils the figures."""
 
     @property
     def made(self) -> list[Made]:
@@ -54,10 +57,15 @@ async def measure(services: Iterable[Service], plan: Plan) -> dict[str, Seen]:
         for number in range(1, plan.rounds + 1):
             print(f"Round {number} of {plan.rounds} …", file=sys.stderr)
             for client in clients:
-                seen[client.service.name].rounds.append(await one_by_one(client, plan.jobs))
-            for client in clients:
-                await _flood(client, plan, seen[client.service.name])
+                await _round(client, plan, seen[client.service.name])
     return seen
+
+
+async def _round(client: Client, plan: Plan, seen: Seen) -> None:
+    start, spoilt = time.monotonic(), others_s()
+    seen.rounds.append(await one_by_one(client, plan.jobs))
+    await _flood(client, plan, seen)
+    seen.others.append((others_s() - spoilt) / (time.monotonic() - start))
 
 
 async def _flood(client: Client, plan: Plan, seen: Seen) -> None:
