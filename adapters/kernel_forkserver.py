@@ -77,6 +77,7 @@ class Forkserver:
         self._children: dict[int, Child] = {}
         self._spares: deque[Child] = deque()
         self._waiting: deque[asyncio.Future[Child]] = deque()
+        self._warm = False
         self.lost = False
         """Whether it is gone, and all its children with it."""
         self._control, theirs = socket.socketpair()
@@ -147,6 +148,9 @@ class Forkserver:
     async def close(self) -> None:
         """End the forkserver and reap it. Twice: harmless."""
         self._lose()
+        if not self._warm:
+            # It has no children yet, and is deaf to the closed connection until its imports are done.
+            self.abandon()
         try:
             await asyncio.to_thread(self._process.wait, DEATH_S)
         except subprocess.TimeoutExpired:
@@ -208,6 +212,7 @@ class Forkserver:
     def _hear(self, report: dict[str, Any]) -> None:
         match report:
             case {"ready": gaps}:
+                self._warm = True
                 self._on_ready(gaps)
             case {"forked": pid}:
                 self._offer(self._adopt(pid))
