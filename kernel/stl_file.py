@@ -13,6 +13,7 @@ from domain.messages import GeometryFacts, MeshQuality
 from domain.problems import Refusal, TooManyTriangles
 from kernel.exports import write_checked
 from kernel.meshing import mesh, triangles_by_face, unmesh, volume_bound
+from kernel.readback import judge, read_stl
 from kernel.tessellation_estimate import estimated_triangles
 from kernel.verdicts import insist
 
@@ -77,9 +78,6 @@ def _write_once(shape: TopoDS_Shape, target: Path, facts: GeometryFacts, quality
 
 def check_stl(path: Path, triangles: int, facts: GeometryFacts, quality: MeshQuality) -> None:
     """Read the file back and judge it. Raises Refusal naming the first check that fails."""
-    # Not at the top: numpy takes a third of a second to import, and STEP needs none of it.
-    from kernel.readback import judge, read_stl
-
     corners = read_stl(path)
     insist(corners is not None, "readable-file", "a whole binary STL file", "one that is cut off", "stl")
     assert corners is not None

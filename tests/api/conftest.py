@@ -12,6 +12,7 @@ import pytest
 from adapters.local_store import LocalArtifactStore
 from adapters.signed_links import SignedLinks, load_signing_key
 from domain.messages import StoreKey
+from tests.conftest import dev_server
 from tests.processes import Process, RunningStack, free_port, until
 
 
@@ -83,14 +84,15 @@ async def api(service: Service) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture(scope="session")
-async def workerless(temporal_address: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
-    """An API with a Temporal but without a worker of its own: for what must not need one."""
-    running = RunningStack(temporal_address, tmp_path_factory.mktemp("workerless"))
-    try:
-        await running.start_api()
-        yield running
-    finally:
-        await running.stop()
+async def workerless(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
+    """An API whose Temporal server has no worker, of this or any other test: for what must not need one."""
+    async with await dev_server() as environment:
+        running = RunningStack(environment.client.service_client.config.target_host, tmp_path_factory.mktemp("api"))
+        try:
+            await running.start_api()
+            yield running
+        finally:
+            await running.stop()
 
 
 @pytest.fixture
