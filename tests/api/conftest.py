@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from temporalio.testing import WorkflowEnvironment
 
 from adapters.local_store import LocalArtifactStore
 from adapters.signed_links import SignedLinks, load_signing_key
@@ -84,15 +85,23 @@ async def api(service: Service) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture(scope="session")
-async def workerless(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
-    """An API whose Temporal server has no worker, of this or any other test: for what must not need one."""
+async def idle_temporal() -> AsyncIterator[WorkflowEnvironment]:
+    """A Temporal server that no worker, of this or any other test, polls."""
     async with await dev_server() as environment:
-        running = RunningStack(environment.client.service_client.config.target_host, tmp_path_factory.mktemp("api"))
-        try:
-            await running.start_api()
-            yield running
-        finally:
-            await running.stop()
+        yield environment
+
+
+@pytest.fixture(scope="session")
+async def workerless(
+    idle_temporal: WorkflowEnvironment, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningStack]:
+    """An API without a worker: for what must not need one."""
+    running = RunningStack(idle_temporal.client.service_client.config.target_host, tmp_path_factory.mktemp("api"))
+    try:
+        await running.start_api()
+        yield running
+    finally:
+        await running.stop()
 
 
 @pytest.fixture

@@ -26,9 +26,9 @@ def key() -> dict[str, str]:
 
 
 @pytest.fixture
-def client(temporal: WorkflowEnvironment) -> Client:
+def client(idle_temporal: WorkflowEnvironment) -> Client:
     """Of the server that the API talks to."""
-    return temporal.client
+    return idle_temporal.client
 
 
 def slug(answer: httpx.Response) -> str:
