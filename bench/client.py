@@ -5,10 +5,11 @@ Never treats the services differently: they differ in two paths and in where the
 
 import asyncio
 import json
+import math
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,16 @@ JOB_TIMEOUT_S = 60.0
 CREATE = {"partmill": "/v1/models/generate", "Celery": "/generate"}
 
 
-def orders() -> Iterator[bytes]:
-    """The example part again and again, each a micrometre longer: no two are the same job."""
+def orders(holes: int) -> Iterator[bytes]:
+    """The example part again and again, each a micrometre longer: no two are the same job. With another number of
+    holes than its own, they are as wide as leaves two fifths of the pitch circle between them."""
+    parameters = EXAMPLE["parameters"]
+    pattern = parameters["hole_pattern"]
+    room = math.pi * pattern["pitch_diameter"] / holes
+    pattern = pattern | {"count": holes, "hole_diameter": min(pattern["hole_diameter"], round(0.6 * room, 2))}
     for number in count(1):
-        parameters = EXAMPLE["parameters"] | {"length": EXAMPLE["parameters"]["length"] + number / 1000}
-        yield json.dumps(EXAMPLE | {"parameters": parameters}).encode()
+        longer = {"length": parameters["length"] + number / 1000, "hole_pattern": pattern}
+        yield json.dumps(EXAMPLE | {"parameters": parameters | longer}).encode()
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Client:
     """Talks to one service; `async with`."""
 
     service: Service
-    orders: Iterator[bytes] = field(default_factory=orders)
+    orders: Iterator[bytes]
 
     async def __aenter__(self) -> "Client":
         # aiohttp and not httpx, which took 4 ms of processor time for each request: as much as either service.

@@ -55,6 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="in which each service is measured once (3)")
     parser.add_argument("--flood", type=int, default=240, help="with 60 outstanding, for each service and round (240)")
     parser.add_argument("--flood-limit", type=float, default=60, help="seconds after which a flood ends anyway (60)")
+    parser.add_argument("--holes", type=int, default=6, help="in the part: 6 is the example; more are heavier (6)")
     parser.add_argument("--only", choices=tuple(STARTS), action="append", help="measure this service alone")
     parser.add_argument("--smoke", action="store_true", help="a handful of jobs and no judgement: it all runs")
     given = parser.parse_args()
@@ -64,8 +65,8 @@ def _arguments() -> argparse.Namespace:
 
 def _plan(given: argparse.Namespace) -> Plan:
     if given.smoke:
-        return Plan(rounds=1, jobs=3, flood=6, flood_limit_s=30, outstanding=3, warm_up=2)
-    return Plan(rounds=given.rounds, jobs=given.jobs, flood=given.flood, flood_limit_s=given.flood_limit)
+        return Plan(1, jobs=3, flood=6, flood_limit_s=30, holes=given.holes, outstanding=3, warm_up=2)
+    return Plan(given.rounds, given.jobs, given.flood, given.flood_limit, given.holes)
 
 
 def _come_back_with_celery() -> None:

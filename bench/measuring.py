@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from bench.client import Client, Flood, Made, many_at_once, one_by_one
+from bench.client import Client, Flood, Made, many_at_once, one_by_one, orders
 from bench.cpu import others_s, spent_s
 from bench.stack import Service
 
@@ -25,6 +25,8 @@ class Plan:
     flood: int
     flood_limit_s: float
     """No more jobs are created after this; those under way are waited for."""
+    holes: int
+    """In each part."""
     outstanding: int = 60
     warm_up: int = 12
     """Enough for every process of both services to have worked several times."""
@@ -50,7 +52,7 @@ class Seen:
 async def measure(services: Iterable[Service], plan: Plan) -> dict[str, Seen]:
     """What each service did, by its name."""
     async with AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(Client(service)) for service in services]
+        clients = [await stack.enter_async_context(Client(service, orders(plan.holes))) for service in services]
         seen = {client.service.name: Seen() for client in clients}
         for client in clients:
             await asyncio.gather(*(one_by_one(client, plan.warm_up // 2) for _ in range(2)))
