@@ -11,8 +11,7 @@ from pathlib import Path
 from OCP.TopoDS import TopoDS_Shape
 
 from domain.messages import GeometryFacts, Produced
-from kernel.inspection import check_volume
-from kernel.measures import solidity
+from kernel.inspection import checked_solidity
 from kernel.topology import solids_of
 from kernel.verdicts import insist
 
@@ -37,7 +36,7 @@ def check_read_back(shape: TopoDS_Shape, facts: GeometryFacts, file_format: str)
     """Raises Refusal unless what a fresh reader found has the solids and the volume of the inspected shape."""
     solids = len(solids_of(shape))
     insist(solids == facts.solids, "solids-read-back", facts.solids, solids, file_format)
-    check_volume(solidity(shape).volume, facts.volume, file_format)
+    checked_solidity(shape, facts.volume, file_format)
 
 
 def described(path: Path, output: str, facts: GeometryFacts | None = None, triangles: int | None = None) -> Produced:

@@ -1,6 +1,7 @@
 """A STEP file holds the part in millimetres and nothing of when, where or how often it was written."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,3 +61,36 @@ def test_a_file_with_no_shape_is_refused(tmp_path: Path) -> None:
         read_step(path)
     assert isinstance(refused.value.problem, GeometryVerificationFailed)
     assert refused.value.problem.check == "readable-file"
+
+
+@pytest.mark.parametrize("rounding", [0.6, 0.9, 0.998])
+@pytest.mark.parametrize("bore", [0.0, 0.001])
+@pytest.mark.parametrize("diameter", [0.1, 1.0, 120.0, 1000.0])
+def test_a_rounding_of_more_than_half_the_radius_reads_back(
+    diameter: float, bore: float, rounding: float, tmp_path: Path
+) -> None:
+    """Its torus would meet itself, so the file holds a surface of revolution, which a hasty quadrature gets wrong."""
+    reads_back(rounded(diameter, rounding * diameter / 2, bore * diameter, "outer"), tmp_path / "part.step")
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(0.1, 0.02), (120.0, 2.0), (1000.0, 0.5)])
+def test_roundings_that_nearly_eat_up_a_wall_read_back(outer: float, inner: float, tmp_path: Path) -> None:
+    reads_back(rounded(outer, 0.9 * (outer - inner) / 4, inner, "all"), tmp_path / "part.step")
+
+
+def reads_back(parameters: dict[str, Any], path: Path) -> None:
+    """Write the part's file and check it as a job does."""
+    facts = inspect(built(parameters), part_of(parameters))
+    assert write_step(built(parameters), path, "bored-cylinder")
+    check_read_back(read_step(path), facts, "step")
+
+
+def rounded(diameter: float, rounding: float, bore: float, edges: str) -> dict[str, Any]:
+    """A cylinder's parameters, mm."""
+    return {
+        "outer_diameter": diameter,
+        "inner_diameter": bore,
+        "length": 1.25 * diameter,
+        "fillet_radius": rounding,
+        "fillet_edges": edges,
+    }
