@@ -8,16 +8,23 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.problem_responses import problem_response, unexpected
-from domain.problems import ForeignHost
+from domain.problems import ForeignHost, ForeignOrigin
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""They change nothing, and browsers let no other origin's page read what they answer."""
+
+FOREIGN_SITES = frozenset({"cross-site", "same-site"})
+"""What Sec-Fetch-Site says of another origin's page; `same-site` is another port of this machine."""
+
 
 class FrontDoor:
-    """Refuses foreign host names, turns the unexpected into a problem, and forbids browsers to guess content types.
+    """Refuses web pages of strangers, turns the unexpected into a problem, and forbids browsers to guess content types.
 
-    While there are no API keys, whoever reaches us is trusted. A web page of a stranger reaches us when its name is
-    made to point to this machine (DNS rebinding); then the Host header gives it away.
+    While there are no API keys, whoever reaches us is trusted. A page of a stranger reaches us when its name is made to
+    point to this machine (DNS rebinding); then the Host header gives it away. And it may send us requests by our own
+    name, though it can't read the answers; then Origin and Sec-Fetch-Site give it away.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -28,8 +35,9 @@ class FrontDoor:
             await self._app(scope, receive, send)
             return
         answer = _Answer(send)
-        if not is_loopback_name(Headers(scope=scope).getlist("host")):
-            await problem_response(ForeignHost())(scope, receive, answer.send)
+        refusal = refusal_of(scope["method"], Headers(scope=scope))
+        if refusal is not None:
+            await problem_response(refusal)(scope, receive, answer.send)
             return
         try:
             await self._app(scope, receive, answer.send)
@@ -53,6 +61,27 @@ class _Answer:
             self.has_begun = True
             MutableHeaders(scope=message).setdefault("X-Content-Type-Options", "nosniff")
         await self._send(message)
+
+
+def refusal_of(method: str, headers: Headers) -> ForeignHost | ForeignOrigin | None:
+    """Why a request must not go any further; None if it may."""
+    if not is_loopback_name(headers.getlist("host")):
+        return ForeignHost()
+    if method not in SAFE_METHODS and is_of_another_origin(headers):
+        return ForeignOrigin()
+    return None
+
+
+def is_of_another_origin(headers: Headers) -> bool:
+    """Whether a browser says that a page sent this request which is none of this machine's."""
+    sites = {site.strip().lower() for site in headers.getlist("sec-fetch-site")}
+    return bool(sites & FOREIGN_SITES) or not all(map(_is_loopback_origin, headers.getlist("origin")))
+
+
+def _is_loopback_origin(origin: str) -> bool:
+    """`null`, which sandboxed pages and local files send, is nobody's name."""
+    scheme, _, host = origin.strip().partition("://")
+    return scheme.lower() in ("http", "https") and is_loopback_name([host])
 
 
 def is_loopback_name(hosts: list[str]) -> bool:

@@ -26,6 +26,7 @@ from domain.problems import (
     ArtifactGone,
     EngineUnavailable,
     ForeignHost,
+    ForeignOrigin,
     IdempotencyKeyReused,
     InternalError,
     InvalidIdempotencyKey,
@@ -44,7 +45,7 @@ from domain.problems import (
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 ALWAYS = problems(ForeignHost, InternalError)
-BODY = (MalformedRequest, UnsupportedMediaType, PayloadTooLarge, ValidationFailed)
+BODY = (ForeignOrigin, MalformedRequest, UnsupportedMediaType, PayloadTooLarge, ValidationFailed)
 REPLAY_HEADERS = ("Location", "Retry-After", "Idempotent-Replayed")
 
 KEY_HEADER = {
@@ -105,7 +106,7 @@ def add_operations(app: FastAPI, jobs: JobRoutes) -> None:
 
 def add_steering(app: FastAPI, steering: SteeringRoutes) -> None:
     """What may be done to a job."""
-    refusals = problems(JobNotFound, StateConflict, EngineUnavailable, StoreUnavailable)
+    refusals = problems(ForeignOrigin, JobNotFound, StateConflict, EngineUnavailable, StoreUnavailable)
     for path, endpoint, summary in (
         ("cancel", steering.cancel, "Cancel a job"),
         ("retry", steering.retry, "Retry a job"),

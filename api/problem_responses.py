@@ -20,6 +20,7 @@ from domain.problems import (
     EngineUnavailable,
     EvictedTooOften,
     ForeignHost,
+    ForeignOrigin,
     GeometryVerificationFailed,
     IdempotencyKeyReused,
     InternalError,
@@ -59,7 +60,7 @@ def status_of(problem: AnyProblem) -> int:
     match problem:
         case MalformedRequest() | InvalidIdempotencyKey():
             return 400
-        case LinkExpired() | LinkForged():
+        case LinkExpired() | LinkForged() | ForeignOrigin():
             return 403
         case NotFound() | JobNotFound() | ModelNotFound() | ArtifactGone():
             return 404

@@ -126,6 +126,11 @@ class ForeignHost(Problem):
 
 
 @dataclass(frozen=True)
+class ForeignOrigin(Problem):
+    """Without API keys a web page of another origin may not change anything here."""
+
+
+@dataclass(frozen=True)
 class LinkExpired(Problem):
     """This download link has expired; the job's status holds a fresh one."""
 
@@ -238,6 +243,7 @@ AnyProblem: TypeAlias = (
     | StateConflict
     | ModelNotFound
     | ForeignHost
+    | ForeignOrigin
     | LinkExpired
     | LinkForged
     | ArtifactGone

@@ -58,6 +58,69 @@ def test_an_absolute_target_does_not_get_around_the_host(raw: socket.socket) -> 
     assert raw.makefile("rb").readline().split()[1] == b"421"
 
 
+STEERED = "/v1/jobs/cad_" + "0" * 32
+CHANGES = pytest.mark.parametrize(
+    "path", [*(f"{STEERED}/{verb}" for verb in ("cancel", "retry", "pause", "resume")), "/v1/models/validate"]
+)
+
+
+@CHANGES
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://example.org"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"Origin": "http://localhost.example.org"},
+        {"Origin": "http://127.0.0.1.example.org:8000"},
+        {"Origin": "http://localhost@example.org"},
+        {"Origin": "http://localhost/"},
+        {"Origin": "chrome-extension://localhost"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:3000"},
+    ],
+)
+async def test_a_page_of_another_origin_can_not_change_anything(
+    api: httpx.AsyncClient, path: str, headers: dict[str, str]
+) -> None:
+    """A browser sends a stranger's POST without asking us first if it has no body, so nothing else would stop it."""
+    answer = await api.post(path, headers=headers)
+    assert (answer.status_code, answer.json()["type"].rpartition("/")[2]) == (403, "foreign-origin")
+
+
+async def test_one_foreign_origin_among_several_is_enough(api: httpx.AsyncClient) -> None:
+    origins = [("Origin", "http://localhost"), ("Origin", "https://example.org")]
+    assert (await api.post(f"{STEERED}/cancel", headers=origins)).status_code == 403
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "POST", "TRACE"])
+async def test_every_method_that_is_not_safe_is_refused(api: httpx.AsyncClient, method: str) -> None:
+    assert (await api.request(method, "/nowhere", headers={"Origin": "null"})).status_code == 403
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_link_on_a_strangers_page_can_be_followed(api: httpx.AsyncClient, method: str) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Origin": "null"}
+    assert (await api.request(method, "/livez", headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://localhost:8000", "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "http://127.0.0.1:8000"},
+        {"Origin": "http://[::1]:8000"},
+        {"Origin": "https://LOCALHOST"},
+        {"Sec-Fetch-Site": "none"},
+    ],
+)
+async def test_pages_of_this_machine_and_other_programs_are_let_in(
+    api: httpx.AsyncClient, headers: dict[str, str]
+) -> None:
+    assert (await api.post("/v1/models/validate", headers=headers)).status_code == 415
+
+
 def test_a_client_that_leaves_in_the_middle_of_its_body_harms_nobody(raw: socket.socket, service: object) -> None:
     head = b"POST /v1/models/validate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     raw.sendall(head + b"Content-Length: 1000\r\n\r\n{")
