@@ -4,12 +4,15 @@ Never does any work: each function hands its options to a command and imports it
 and the start of a stack must not wait for what they do not need.
 """
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from partmill.exit_codes import Exit
 from partmill.screen import answering
+
+if TYPE_CHECKING:
+    from partmill.flows import Action
 
 app = typer.Typer(
     name="partmill",
@@ -19,7 +22,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-jobs_app = typer.Typer(help="Look at jobs.", no_args_is_help=True)
+jobs_app = typer.Typer(help="Look at jobs and steer them.", no_args_is_help=True)
 app.add_typer(jobs_app, name="jobs")
 
 Server = Annotated[
@@ -131,3 +134,34 @@ def watch_job(job_id: JobIdentity, server: Server = None, as_json: Json = False)
 
     with answering(as_json=as_json) as screen:
         run(job_id, server, screen)
+
+
+@jobs_app.command("cancel")
+def cancel_job(job_id: JobIdentity, server: Server = None, as_json: Json = False) -> None:
+    """Ask for a job's end; its kernel is killed and nothing is published."""
+    _steer(job_id, "cancel", server, as_json=as_json)
+
+
+@jobs_app.command("retry")
+def retry_job(job_id: JobIdentity, server: Server = None, as_json: Json = False) -> None:
+    """Run a failed or cancelled job once more, or a completed one whose files are gone."""
+    _steer(job_id, "retry", server, as_json=as_json)
+
+
+@jobs_app.command("pause")
+def pause_job(job_id: JobIdentity, server: Server = None, as_json: Json = False) -> None:
+    """Suspend a job at its next stage boundary."""
+    _steer(job_id, "pause", server, as_json=as_json)
+
+
+@jobs_app.command("resume")
+def resume_job(job_id: JobIdentity, server: Server = None, as_json: Json = False) -> None:
+    """Let a paused job go on."""
+    _steer(job_id, "resume", server, as_json=as_json)
+
+
+def _steer(job_id: str, action: "Action", server: str | None, *, as_json: bool) -> None:
+    from partmill.commands.jobs import steer as run
+
+    with answering(as_json=as_json) as screen:
+        run(job_id, action, server, screen)

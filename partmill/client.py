@@ -143,6 +143,26 @@ class PartmillClient:
         """
         return self._driver.run(downloading.download(job, file_format, Path(path), self._retries))
 
+    def cancel(self, job_id: str) -> Job:
+        """Ask for the job's end: its kernel is killed and nothing is published. The status may still say otherwise.
+
+        Raises:
+            ProblemError: `state-conflict`, as of all four: the job is past that. Here: it completed or failed.
+        """
+        return self._driver.run(flows.steer(job_id, "cancel", self._retries))
+
+    def retry(self, job_id: str) -> Job:
+        """Run a failed or cancelled job once more under its own ID, or a completed one whose files are gone."""
+        return self._driver.run(flows.steer(job_id, "retry", self._retries))
+
+    def pause(self, job_id: str) -> Job:
+        """Suspend the job at its next stage boundary, until `resume`."""
+        return self._driver.run(flows.steer(job_id, "pause", self._retries))
+
+    def resume(self, job_id: str) -> Job:
+        """Let a paused job go on."""
+        return self._driver.run(flows.steer(job_id, "resume", self._retries))
+
     def models(self) -> tuple[Model, ...]:
         """The catalogue."""
         return self._driver.run(flows.models(self._retries))
@@ -201,6 +221,22 @@ class AsyncPartmillClient:
     async def download(self, job: Job, file_format: str, path: str | Path) -> Path:
         """As `PartmillClient.download`."""
         return await self._driver.run(downloading.download(job, file_format, Path(path), self._retries))
+
+    async def cancel(self, job_id: str) -> Job:
+        """As `PartmillClient.cancel`."""
+        return await self._driver.run(flows.steer(job_id, "cancel", self._retries))
+
+    async def retry(self, job_id: str) -> Job:
+        """As `PartmillClient.retry`."""
+        return await self._driver.run(flows.steer(job_id, "retry", self._retries))
+
+    async def pause(self, job_id: str) -> Job:
+        """As `PartmillClient.pause`."""
+        return await self._driver.run(flows.steer(job_id, "pause", self._retries))
+
+    async def resume(self, job_id: str) -> Job:
+        """As `PartmillClient.resume`."""
+        return await self._driver.run(flows.steer(job_id, "resume", self._retries))
 
     async def models(self) -> tuple[Model, ...]:
         """As `PartmillClient.models`."""

@@ -62,4 +62,6 @@ def _fresh_link(job: Job, file_format: str, retries: Retries) -> Flow[str]:
         raise ProblemError(_GONE, 410) from None
 
 
-_GONE = Problem("about:blank", "Artifact gone", "The job no longer has this file.", status=410)
+_GONE = Problem(
+    "https://partmill.dev/problems/artifact-gone", "Artifact gone", "The job no longer has this file.", status=410
+)

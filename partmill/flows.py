@@ -6,7 +6,7 @@ Never blocks and never awaits: the drivers in client.py do.
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
 from partmill import reading
@@ -16,6 +16,9 @@ from partmill.steps import Answer, Flow, Pause, Retries, Send, exchange, retry_a
 
 Request: TypeAlias = Mapping[str, Any] | bytes
 """The body of `generate`: a mapping, or JSON text that is sent as it stands."""
+
+Action: TypeAlias = Literal["cancel", "retry", "pause", "resume"]
+"""What can be asked of a job."""
 
 FIRST_POLL_S = 0.1
 """Most parts take less than half a second."""
@@ -42,6 +45,12 @@ def validate(request: Request, retries: Retries) -> Flow[Validation]:
 def job(job_id: str, retries: Retries) -> Flow[Job]:
     """The job's status."""
     return _job_in((yield from exchange(Send("GET", f"/v1/jobs/{quote(job_id, safe='')}"), retries)))
+
+
+def steer(job_id: str, action: Action, retries: Retries) -> Flow[Job]:
+    """Ask for a change of the job; the answer is its status as it is by then."""
+    send = Send("POST", f"/v1/jobs/{quote(job_id, safe='')}/{action}")
+    return _job_in((yield from exchange(send, retries)))
 
 
 def models(retries: Retries) -> Flow[tuple[Model, ...]]:

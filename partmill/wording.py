@@ -29,7 +29,8 @@ def failed_job(job: Job, reason: Problem) -> str:
     """Why a job failed, and how to get a new one."""
     return (
         f"Job {job.job_id} failed.\n{problem(reason)}\n"
-        "The same request is the same job. To have it made anew, give it an --idempotency-key."
+        f"The same request is the same job. `partmill jobs retry {job.job_id}` lets a running server try it again;\n"
+        "an --idempotency-key makes another job of the request."
     )
 
 

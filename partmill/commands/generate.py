@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from partmill import wording
 from partmill.documents import Job
+from partmill.errors import ProblemError
 from partmill.place import Place, somewhere
 from partmill.request_file import RequestFile, destinations, read_request
 from partmill.screen import Screen
@@ -40,7 +41,11 @@ def generate(wish: Wish, screen: Screen) -> None:
 
         with PartmillClient(place.server) as client:
             job = _follow(client, place, request, wish.idempotency_key, screen)
-            saved = _save(client, job, wish.out)
+            try:
+                saved = _save(client, job, wish.out)
+            except ProblemError as error:
+                job = _made_again(client, place, job, screen, error)
+                saved = _save(client, job, wish.out)
         screen.result(_document(job, saved, place), _report(job, saved, place))
 
 
@@ -51,6 +56,20 @@ def _follow(client: "PartmillClient", place: Place, request: RequestFile, key: s
     if page := place.job_in_web_ui(created.job_id):
         screen.say(f"  Temporal Web UI  {page}")
     return watch(client, place, created.job_id, screen)
+
+
+def _made_again(client: "PartmillClient", place: Place, job: Job, screen: Screen, reason: ProblemError) -> Job:
+    """The same job run once more, if its files are gone: its request would only ever find the run that made those."""
+    if reason.problem.slug != "artifact-gone":
+        raise reason
+    screen.say("  The job's files are gone from the store; it is run once more.")
+    try:
+        client.retry(job.job_id)
+    except ProblemError as error:
+        if error.problem.slug != "state-conflict":
+            raise
+        # Somebody else asked for it first, or our own first try got through and its answer did not.
+    return watch(client, place, job.job_id, screen)
 
 
 def _save(client: "PartmillClient", job: Job, out: str) -> dict[str, Path]:

@@ -1,12 +1,17 @@
-"""`partmill jobs`: looks at jobs.
+"""`partmill jobs`: looks at jobs and steers them.
 
-Never changes one.
+Never waits for what it asked of a job, except where waiting is what was asked.
 """
+
+from typing import TYPE_CHECKING
 
 from partmill import wording
 from partmill.place import running
 from partmill.screen import Screen
 from partmill.watching import watch
+
+if TYPE_CHECKING:
+    from partmill.flows import Action
 
 
 def show(job_id: str, server: str | None, screen: Screen) -> None:
@@ -27,4 +32,13 @@ def follow(job_id: str, server: str | None, screen: Screen) -> None:
     place = running(server)
     with PartmillClient(place.server) as client:
         job = watch(client, place, job_id, screen)
+    screen.result(job.document, wording.job(job))
+
+
+def steer(job_id: str, action: "Action", server: str | None, screen: Screen) -> None:
+    """Ask for a change of the job and show it as it is by then; the server refuses what the job is past."""
+    from partmill.client import PartmillClient
+
+    with PartmillClient(running(server).server) as client:
+        job = getattr(client, action)(job_id)
     screen.result(job.document, wording.job(job))

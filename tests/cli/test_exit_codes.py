@@ -105,6 +105,33 @@ def test_show_is_about_looking_and_not_about_the_job(server: ScriptedServer, tmp
     assert (code, json.loads(out)["status"]) == (Exit.OK, "cancelled")
 
 
+@pytest.mark.parametrize("action", ["cancel", "retry", "pause", "resume"])
+def test_a_job_is_steered(server: ScriptedServer, tmp_path: Path, action: str) -> None:
+    server.answers(f"{JOB}/{action}", reply(status("suspended"), 202))
+    code, out, _ = partmill(server.url, tmp_path, "jobs", action, JOB_ID, "--json")
+    assert (code, json.loads(out)["status"]) == (Exit.OK, "suspended")
+    server.answers(f"{JOB}/{action}", problem(409, "state-conflict"))
+    assert partmill(server.url, tmp_path, "jobs", action, JOB_ID)[0] == Exit.REFUSED
+
+
+@pytest.mark.parametrize("answer", [reply(status("queued"), 202), problem(409, "state-conflict")])
+def test_a_job_whose_file_is_gone_is_run_once_more(server: ScriptedServer, tmp_path: Path, answer: Reply) -> None:
+    """A conflict says that somebody else had it run already."""
+    gone = problem(404, "artifact-gone")
+    server.answers(LINK, gone, gone, Reply(body=CONTENT, honours_ranges=True))
+    server.answers(f"{JOB}/retry", answer)
+    code, _, err = partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "part.step")
+    assert (code, (tmp_path / "part.step").read_bytes()) == (Exit.OK, CONTENT), err
+    assert len(server.asked(f"{JOB}/retry")) == 1
+
+
+def test_a_file_that_is_gone_again_is_an_error(server: ScriptedServer, tmp_path: Path) -> None:
+    server.answers(LINK, problem(404, "artifact-gone"))
+    server.answers(f"{JOB}/retry", reply(status("queued"), 202))
+    assert partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "part.step")[0] == Exit.REFUSED
+    assert len(server.asked(f"{JOB}/retry")) == 1
+
+
 def test_a_corrupt_download_saves_nothing(server: ScriptedServer, tmp_path: Path) -> None:
     server.answers(LINK, Reply(body=CONTENT[:-1] + b"?"))
     code, _, _ = partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "part.step")

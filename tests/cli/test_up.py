@@ -1,5 +1,6 @@
 """`partmill up`: the stack in the foreground, and the other commands that talk to it."""
 
+import hashlib
 import json
 import os
 import signal
@@ -54,6 +55,28 @@ def test_jobs_are_made_shown_and_watched(terminal: Terminal) -> None:
     code, stdout, _ = terminal.run("jobs", "show", job_id)
     assert f"/namespaces/default/workflows/{job_id}" in stdout
     assert httpx.get(answer["web_ui_url"]).status_code == 200
+
+
+def test_a_job_whose_file_is_gone_is_made_again(terminal: Terminal) -> None:
+    request = json.loads(Path(EXAMPLE).read_text())
+    request["parameters"]["length"] = 301
+    words, text = ("generate", "-", "-o", "gone.step", "--json"), json.dumps(request).encode()
+    first = json.loads(terminal.run(*words, stdin=text)[1])["job"]
+    kept = [path for path in terminal.data.rglob("*") if path.is_file() and is_content(path, first)]
+    assert kept
+    for path in kept:
+        path.unlink()
+    (terminal.folder / "gone.step").unlink()
+    code, stdout, stderr = terminal.run(*words, stdin=text)
+    assert code == Exit.OK, stderr
+    assert json.loads(stdout)["job"]["job_id"] == first["job_id"]
+    assert is_content(terminal.folder / "gone.step", first)
+
+
+def is_content(path: Path, job: dict[str, Any]) -> bool:
+    """Whether the file is the job's artifact."""
+    expected: str = job["result"]["sha256"]
+    return hashlib.sha256(path.read_bytes()).hexdigest() == expected
 
 
 def test_a_key_makes_a_job_of_its_own_and_a_folder_takes_all_formats(terminal: Terminal) -> None:

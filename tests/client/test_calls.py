@@ -111,6 +111,21 @@ async def test_wait_ends_at_its_timeout_with_the_job_as_last_seen(server: Script
     assert len(server.requests) >= 2, "the last look comes at the end of the timeout"
 
 
+@pytest.mark.parametrize("action", ["cancel", "retry", "pause", "resume"])
+async def test_a_job_is_steered_and_answers_with_its_status(server: ScriptedServer, call: Call, action: str) -> None:
+    server.answers(f"{JOB}/{action}", reply(status("processing", cancel_requested=True), 202, Retry_After="1"))
+    job = await call(action, JOB_ID)
+    assert [(sent.method, sent.path) for sent in server.requests] == [("POST", f"{JOB}/{action}")]
+    assert (job.status, job.cancel_requested) == ("processing", True)
+
+
+async def test_what_a_job_is_past_is_refused(server: ScriptedServer, call: Call) -> None:
+    server.answers(f"{JOB}/retry", problem(409, "state-conflict"))
+    with pytest.raises(ProblemError) as caught:
+        await call("retry", JOB_ID)
+    assert caught.value.problem.slug == "state-conflict"
+
+
 async def test_the_catalogue_is_read(server: ScriptedServer, call: Call) -> None:
     entry = {
         "name": "bored-cylinder",
