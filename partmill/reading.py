@@ -5,6 +5,7 @@ left alone, so that an older client reads a newer service.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -26,6 +27,10 @@ from partmill.errors import UnexpectedAnswer
 
 T = TypeVar("T")
 
+_JOB_ID = re.compile(r"(cad|task)_[0-9a-f]{32}")
+_FORMAT = re.compile(r"[a-z0-9]+")
+"""Both become names of files on the user's disk, so a server can't be free to choose them."""
+
 
 def document(body: bytes) -> Document:
     """The JSON object in `body`.
@@ -35,7 +40,7 @@ def document(body: bytes) -> Document:
     """
     try:
         value = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnexpectedAnswer("the answer is not JSON: is this address a partmill server?") from error
     if not isinstance(value, dict):
         raise UnexpectedAnswer("the answer is not a JSON object: is this address a partmill server?")
@@ -47,7 +52,7 @@ def job(doc: Document, *, replayed: bool = False, retry_after_s: float | None = 
     return _read(
         "job",
         lambda: Job(
-            job_id=doc["job_id"],
+            job_id=_matching(_JOB_ID, doc["job_id"]),
             status=doc["status"],
             created_at=datetime.fromisoformat(doc["created_at"]),
             started_at=_moment(doc, "started_at"),
@@ -114,6 +119,12 @@ def _read(what: str, build: Callable[[], T]) -> T:
         raise UnexpectedAnswer(f"the answer is not a {what} as this client knows it ({error!r})") from error
 
 
+def _matching(pattern: re.Pattern[str], text: str) -> str:
+    if pattern.fullmatch(text) is None:
+        raise ValueError(text)
+    return text
+
+
 def _optional(doc: Document, key: str, read: Callable[[Document], T]) -> T | None:
     return None if doc.get(key) is None else read(doc[key])
 
@@ -137,7 +148,7 @@ def _result(doc: Document) -> Result:
 
 def _file(doc: Document) -> File:
     return File(
-        file_format=doc["file_format"],
+        file_format=_matching(_FORMAT, doc["file_format"]),
         file_size_bytes=doc["file_size_bytes"],
         sha256=doc["sha256"],
         download_url=doc["download_url"],

@@ -105,6 +105,13 @@ def test_show_is_about_looking_and_not_about_the_job(server: ScriptedServer, tmp
     assert (code, json.loads(out)["status"]) == (Exit.OK, "cancelled")
 
 
+def test_a_server_can_not_choose_where_files_go(server: ScriptedServer, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    server.answers(JOB, reply({**completed(), "job_id": "../pwned"}))
+    code, _, _ = partmill(server.url, tmp_path, "generate", EXAMPLE, "-o", "out")
+    assert (code, list(tmp_path.rglob("*"))) == (Exit.UNEXPECTED, [tmp_path / "out"])
+
+
 @pytest.mark.parametrize("action", ["cancel", "retry", "pause", "resume"])
 def test_a_job_is_steered(server: ScriptedServer, tmp_path: Path, action: str) -> None:
     server.answers(f"{JOB}/{action}", reply(status("suspended"), 202))

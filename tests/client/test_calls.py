@@ -71,9 +71,27 @@ async def test_a_server_that_asks_for_too_much_patience_is_not_asked_again(serve
     assert (caught.value.status, len(server.requests)) == (503, 1)
 
 
-@pytest.mark.parametrize("body", [b"<html>hello</html>", b"[]", b'{"job_id": 3}'])
+@pytest.mark.parametrize("body", [b"<html>hello</html>", b"[]", b'{"job_id": 3}', b'{"a":' * 100_000])
 async def test_an_answer_of_something_else_is_named_as_such(server: ScriptedServer, call: Call, body: bytes) -> None:
     server.answers(JOB, Reply(body=body))
+    with pytest.raises(UnexpectedAnswer):
+        await call("job", JOB_ID)
+
+
+@pytest.mark.parametrize("job_id", ["../pwned", "cad_../../../../pwned", f"{JOB_ID}/../x", f"{JOB_ID}\n", "cad_1", ""])
+async def test_a_job_id_that_is_none_is_not_read(server: ScriptedServer, call: Call, job_id: str) -> None:
+    """It becomes the name of a file on the user's disk."""
+    server.answers(JOB, reply({**completed(), "job_id": job_id}))
+    with pytest.raises(UnexpectedAnswer):
+        await call("job", JOB_ID)
+
+
+@pytest.mark.parametrize("file_format", ["../pwned", "/etc/pwned", "step/../x", "", "STEP\n", 3])
+async def test_a_format_that_is_none_is_not_read(server: ScriptedServer, call: Call, file_format: object) -> None:
+    """It becomes the ending of a file on the user's disk."""
+    document = completed()
+    document["result"]["files"][0]["file_format"] = file_format
+    server.answers(JOB, reply(document))
     with pytest.raises(UnexpectedAnswer):
         await call("job", JOB_ID)
 
