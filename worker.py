@@ -24,6 +24,7 @@ from activities.publish_activities import PublishActivities
 from adapters.execution_reader import ExecutionReader
 from adapters.kernel_process import ForkedKernel
 from adapters.local_store import LocalArtifactStore
+from adapters.scratch import own_scratch
 from adapters.settings import Settings, SettingsError, load_settings
 from adapters.temporal_connection import reach
 from domain.defaults import Limits
@@ -61,17 +62,21 @@ def main() -> None:
         settings = load_settings(os.environ)
     except SettingsError as error:
         sys.exit(f"partmill worker: {error}")
-    asyncio.run(_serve(settings, arguments.role))
-    logging.shutdown()
-    # The SDK's core aborts about one interpreter exit in twenty while its threads are torn down (sdk-python 300);
-    # everything of ours is flushed and reported, so leave without that.
-    os._exit(0)
+    asyncio.run(_serve_and_leave(settings, arguments.role))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="worker", description="Runs jobs: their workflows, their kernels, or both.")
     parser.add_argument("--role", choices=("all", "workflows", "kernel"), default="all")
     return parser.parse_args()
+
+
+async def _serve_and_leave(settings: Settings, role: str) -> None:
+    await _serve(settings, role)
+    logging.shutdown()
+    # The SDK's core aborts about one interpreter exit in twenty while its threads are torn down (sdk-python 300), and
+    # a copy to a slow store may still be under way: everything of ours is flushed and reported, so leave without that.
+    os._exit(0)
 
 
 async def _serve(settings: Settings, role: str) -> None:
@@ -91,12 +96,12 @@ async def _serve(settings: Settings, role: str) -> None:
 
 
 def _kernel_activities(settings: Settings, store: LocalArtifactStore, kernel: ForkedKernel) -> KernelActivities:
-    return KernelActivities(kernel, store, settings.scratch_dir, settings.limits, lambda: datetime.now(UTC))
+    scratch = own_scratch(settings.scratch_dir)
+    return KernelActivities(kernel, store, scratch, settings.limits, lambda: datetime.now(UTC))
 
 
 async def _warm_kernel(settings: Settings, stack: AsyncExitStack) -> ForkedKernel:
     """The kernel's forkserver warms up while the connection to Temporal is made."""
-    settings.scratch_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     kernel = ForkedKernel(settings.limits, settings.kernel_program)
     await kernel.start()
     stack.push_async_callback(kernel.close)
@@ -127,7 +132,6 @@ def _workflow_worker(client: Client, settings: Settings, store: LocalArtifactSto
         workflow_runner=SandboxedWorkflowRunner(restrictions),
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=settings.limits.sticky_timeout_s),
         graceful_shutdown_timeout=timedelta(seconds=EXIT_TIME_S),
-        no_remote_activities=True,
     )
 
 
@@ -161,8 +165,10 @@ async def _run(
         await kernels.shutdown()
     if workflows is not None:
         await placed_anew()
-        await workflows.shutdown()
-    await asyncio.gather(*tasks)
+        # Bounded: what a workflow worker leaves undone (a copy to a slow store), the server gives to the next one.
+        await asyncio.wait({asyncio.create_task(workflows.shutdown())}, timeout=2 * EXIT_TIME_S)
+    ended = [task for task in tasks if task.done()]
+    await asyncio.gather(*ended)
 
 
 async def _placed_anew(client: Client, activities: KernelActivities | None) -> None:

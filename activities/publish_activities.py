@@ -7,7 +7,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from domain.addresses import job_folder
-from domain.messages import PublishedFile, PublishOrder, StoredOutput, StoreKey
+from domain.messages import JobFolder, PublishedFile, PublishOrder, StoredOutput, StoreKey
 from domain.ports import ArtifactStore, StoreUnreachable
 from domain.problems import StoreUnavailable
 
@@ -24,10 +24,10 @@ class PublishActivities:
         return tuple([await self._publish(order, output) for output in order.outputs])
 
     @activity.defn
-    async def withdraw_artifacts(self, order: PublishOrder) -> None:
-        """Remove whatever a publish that was cut short has left."""
+    async def withdraw_artifacts(self, folder: JobFolder) -> None:
+        """Remove whatever a publish that was cut short has left. Twice: harmless."""
         try:
-            await self._store.delete_folder(job_folder(order.tenant, order.job_id))
+            await self._store.delete_folder(job_folder(folder.tenant, folder.job_id))
         except StoreUnreachable:
             raise unavailable() from None
 

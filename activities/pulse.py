@@ -40,9 +40,9 @@ class Pulse:
         """The kernel has got to `fraction` (0-1) of `phase`."""
         self._advance(Checkpoint(phase=phase, fraction=overall(phase, fraction)))
 
-    def committed(self) -> None:
-        """One more output of the job is safe in the store."""
-        self._advance(self.checkpoint.model_copy(update={"committed": self.checkpoint.committed + 1}))
+    def committed(self, outputs: int) -> None:
+        """So many outputs of the job are safe in the store, whoever put them there."""
+        self._advance(self.checkpoint.model_copy(update={"committed": outputs}))
 
     def _advance(self, to: Checkpoint) -> None:
         self.checkpoint = furthest(self.checkpoint, to)

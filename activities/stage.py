@@ -69,10 +69,22 @@ class Stage:
         Raises:
             ApplicationError: a problem (retryable or not as it says), or the eviction of this worker.
         """
+        work = asyncio.ensure_future(self._work())
+        try:
+            await self._watch(work)
+        finally:
+            # However this ends (result, eviction, cancellation), no kernel of ours outlives it.
+            work.cancel()
+            await asyncio.wait({work})
+            if not work.cancelled():
+                work.exception()  # seen: it must not be reported as lost where an eviction comes first
+        return work.result()
+
+    async def _work(self) -> StageReport:
         wanted = (SHAPE, *self._order.formats)
         for output in wanted:
             if found := await self._library.find(output):
-                self._kept[output] = found
+                self._keep(found)
         missing = tuple(output for output in wanted if output not in self._kept)
         if missing:
             await self._compute(missing)
@@ -80,26 +92,24 @@ class Stage:
         outputs = tuple(self._kept[name] for name in self._order.formats)
         return StageReport(shape=self._kept[SHAPE], outputs=outputs, checkpoint=self._pulse.checkpoint)
 
+    def _keep(self, stored: StoredOutput) -> None:
+        self._kept[stored.produced.output] = stored
+        self._pulse.committed(self._order.earlier + len(self._kept))
+
     async def _compute(self, missing: tuple[str, ...]) -> None:
-        """Let a kernel produce `missing`, unless the worker is ordered to die first."""
+        """Let a kernel produce `missing`; all of it where there is no shape to start from."""
+        shape_file = await self._fetch_shape()
         job = KernelJob(
             part=self._order.part,
-            outputs=missing if SHAPE not in missing else (SHAPE, *self._order.formats),
-            shape_file=await self._fetch_shape(),
+            outputs=missing if shape_file else (SHAPE, *self._order.formats),
+            shape_file=shape_file,
             mesh=self._order.mesh,
             workdir=self._workdir,
             deadline_s=self._deadline_s,
             max_triangles=self._limits.max_triangles,
         )
         activity.logger.info("kernel run for %s: %s", self._order.job_id, ", ".join(job.outputs))
-        run = asyncio.ensure_future(self._kernel.run(job, self._hear))
-        try:
-            await self._watch(run)
-        finally:
-            # However this ends (result, eviction, cancellation), no kernel of ours outlives it.
-            run.cancel()
-            await asyncio.wait({run})
-        self._conclude(run.result())
+        self._conclude(await self._kernel.run(job, self._hear))
 
     async def _fetch_shape(self) -> str | None:
         """The kept B-rep in the scratch folder, if there is one; else the kernel builds it (again)."""
@@ -109,17 +119,17 @@ class Stage:
         self._kept.pop(SHAPE, None)
         return None
 
-    async def _watch(self, run: asyncio.Future[Outcome]) -> None:
-        """Wait for the kernel; when the worker must go, only as long as its grace allows."""
+    async def _watch(self, work: asyncio.Future[StageReport]) -> None:
+        """Wait for the work; when the worker must go, only as long as its grace allows."""
         ordered_to_die = asyncio.ensure_future(activity.wait_for_worker_shutdown())
         try:
-            either: set[asyncio.Future[Any]] = {run, ordered_to_die}
+            either: set[asyncio.Future[Any]] = {work, ordered_to_die}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if not run.done():
-                await asyncio.wait({run}, timeout=finishing_time_s(self._limits.grace_s))
+            if not work.done():
+                await asyncio.wait({work}, timeout=finishing_time_s(self._limits.grace_s))
         finally:
             ordered_to_die.cancel()
-        if not run.done():
+        if not work.done():
             raise evicted(self._pulse.checkpoint, activity.info().attempt)
 
     async def _hear(self, news: KernelNews) -> None:
@@ -127,8 +137,7 @@ class Stage:
             case Progress():
                 self._pulse.moved(news.phase, news.fraction)
             case Produced():
-                self._kept[news.output] = await self._library.keep(news, self._workdir / news.file_name)
-                self._pulse.committed()
+                self._keep(await self._library.keep(news, self._workdir / news.file_name))
 
     def _conclude(self, outcome: Outcome) -> None:
         problem = self._problem(outcome)

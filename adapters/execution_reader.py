@@ -12,9 +12,11 @@ from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryReverseRequest
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 
-from adapters.history_events import Ending, ending_of, tail_of
+from adapters.history_events import Ending, ending_of, started_at, tail_of
 from adapters.temporal_connection import RPC_TIMEOUT
-from domain.messages import JobId
+from domain.messages import Checkpoint, JobId
+from domain.placement import EVICTED
+from domain.problems import KernelOutOfMemory
 from domain.progress import furthest
 from domain.status import (
     Execution,
@@ -41,7 +43,13 @@ EXECUTIONS: dict[WorkflowExecutionStatus, Execution] = {
     WorkflowExecutionStatus.TIMED_OUT: "timed-out",
 }
 
+PUBLISHING = frozenset({"publish_artifacts", "withdraw_artifacts"})
+
+FAILURES = {EVICTED: "evicted", "WorkerShutdown": "evicted", KernelOutOfMemory.slug(): "kernel-out-of-memory"}
+"""What a failed attempt is called while the next one waits; any other failure of a kernel activity is a crash."""
+
 ACTIVITY_STATES = {
+    PendingActivityState.PENDING_ACTIVITY_STATE_PAUSE_REQUESTED: "started",
     PendingActivityState.PENDING_ACTIVITY_STATE_STARTED: "started",
     PendingActivityState.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED: "cancel-requested",
 }
@@ -97,6 +105,7 @@ class ExecutionReader:
                 "state": ACTIVITY_STATES.get(pending.state, "scheduled"),
                 "attempt": pending.attempt,
                 "checkpoint": beats[0] if beats else None,
+                "publishes": pending.activity_type.name in PUBLISHING,
                 "last_failure": _last_failure(pending),
             }
         )
@@ -105,8 +114,11 @@ class ExecutionReader:
         return await tail_of(await self._newest_events(description, TAIL_EVENTS), self._decode)
 
     async def _ending(self, description: WorkflowExecutionDescription) -> Ending:
-        newest = await self._newest_events(description, 1)
-        return await ending_of(newest[0], self._decode)
+        newest = await self._newest_events(description, TAIL_EVENTS)
+        ending = await ending_of(newest[0], self._decode)
+        if ending.result or ending.checkpoint:
+            return ending
+        return ending._replace(checkpoint=Checkpoint(started_at=started_at(newest)))
 
     async def _newest_events(self, description: WorkflowExecutionDescription, count: int) -> list[HistoryEvent]:
         response = await self._client.workflow_service.get_workflow_execution_history_reverse(
@@ -126,7 +138,9 @@ class ExecutionReader:
 def _last_failure(pending: PendingActivityInfo) -> str | None:
     if not pending.HasField("last_failure"):
         return None
-    return "worker-lost" if pending.last_failure.HasField("timeout_failure_info") else "kernel-crashed"
+    if pending.last_failure.HasField("timeout_failure_info"):
+        return "worker-lost"
+    return FAILURES.get(pending.last_failure.application_failure_info.type, "kernel-crashed")
 
 
 def _status(

@@ -4,6 +4,7 @@ Never fetches anything: adapters/execution_reader.py does.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from temporalio.api.common.v1 import Payloads
@@ -28,19 +29,34 @@ class Ending(NamedTuple):
 
 
 async def tail_of(events: Iterable[HistoryEvent], decode: Decode) -> Tail | None:
-    """The newest activity event among `events` (newest first), if any."""
+    """The newest activity ending among `events` (newest first) that no workflow task has dealt with, if any."""
     for event in events:
         match event.event_type:
+            case EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+                return None  # whatever ended before stands in the ledger
             case EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
                 report = await decode(event.activity_task_completed_event_attributes.result)
-                return Tail(kind="completed", checkpoint=_checkpoint(report[0].get("checkpoint") if report else None))
+                return Tail(kind="completed", checkpoint=_reported(report))
             case EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED:
                 return await _failed(event.activity_task_failed_event_attributes.failure, decode)
             case EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
                 timeout = event.activity_task_timed_out_event_attributes.failure.timeout_failure_info
                 beats = await decode(timeout.last_heartbeat_details)
                 return Tail(kind="worker-lost", checkpoint=_checkpoint(beats[0] if beats else None))
+            case EventType.EVENT_TYPE_ACTIVITY_TASK_CANCELED:
+                return Tail(kind="failed")
     return None
+
+
+def started_at(events: Iterable[HistoryEvent]) -> datetime | None:
+    """When the earliest activity among `events` was started, for a job that ended without saying so itself."""
+    started = [event for event in events if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED]
+    return min((event.event_time.ToDatetime(UTC) for event in started), default=None)
+
+
+def _reported(report: list[Any]) -> Checkpoint | None:
+    """Kernel activities report a checkpoint; publishing reports files."""
+    return _checkpoint(report[0].get("checkpoint")) if report and isinstance(report[0], dict) else None
 
 
 async def _failed(failure: Failure, decode: Decode) -> Tail:

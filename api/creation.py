@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from api.engine import Engine, Submission
 from api.requests import understood
 from api.strict_json import parse
+from domain.defaults import Limits
 from domain.identity import fingerprint_of, idempotency_key, job_id_of
-from domain.messages import JobId, Tenant
+from domain.messages import JobId, Tenant, Timeouts
 from domain.problems import IdempotencyKeyReused, Refusal
 from domain.status import JobStatus
 
@@ -68,8 +69,9 @@ async def asked(body: bytes, key_lines: Sequence[str]) -> Asked:
 class Creation:
     """Starts jobs in one engine."""
 
-    def __init__(self, engine: Engine, clock: Callable[[], datetime]) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], datetime], limits: Limits) -> None:
         self._engine = engine
+        self._timeouts = timeouts_of(limits)
         self._clock = clock
 
     async def start_or_attach(self, request: Asked) -> Created | JobStatus:
@@ -95,12 +97,22 @@ class Creation:
     def _submission(self, request: Asked) -> Submission:
         part = understood(request.content)
         return Submission(
-            order=part.order(request.job_id, request.tenant),
+            order=part.order(request.job_id, request.tenant, self._timeouts),
             created_at=self._clock(),
             fingerprint=request.fingerprint,
             metadata=part.metadata,
             idempotency_key=request.key,
         )
+
+
+def timeouts_of(limits: Limits) -> Timeouts:
+    """What this service's settings mean for its jobs. The backstop leaves room for the kernel's own deadline, which the
+    worker watches, and for a slow store."""
+    return Timeouts(
+        heartbeat_s=limits.heartbeat_timeout_s,
+        stage_s=2 * max(limits.build_deadline_s, limits.mesh_deadline_s) + limits.transfer_deadline_s,
+        publish_s=limits.publish_deadline_s,
+    )
 
 
 def _of_this_request(job: JobStatus, request: Asked) -> JobStatus:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.catalogue_faults import MOST_FORMATS, catalogue_faults, chosen_model
 from api.schema_faults import refusal, schema_faults
 from domain.catalogue import DEFAULT_MODEL
-from domain.messages import GenerateOrder, JobId, MeshQuality, Part, Tenant
+from domain.messages import GenerateOrder, JobId, MeshQuality, Part, Tenant, Timeouts
 from domain.models import Fault, Model
 from domain.parameters import WholeNumber
 
@@ -56,7 +56,7 @@ class PartRequest:
     priority: int
     metadata: dict[str, str]
 
-    def order(self, job_id: JobId, tenant: Tenant) -> GenerateOrder:
+    def order(self, job_id: JobId, tenant: Tenant, timeouts: Timeouts) -> GenerateOrder:
         """The input of the job's workflow."""
         part = Part(
             model=self.model.name,
@@ -65,7 +65,13 @@ class PartRequest:
             parameters=self.parameters.model_dump(mode="json"),
         )
         return GenerateOrder(
-            job_id=job_id, tenant=tenant, part=part, formats=self.formats, mesh=self.mesh, priority=self.priority
+            job_id=job_id,
+            tenant=tenant,
+            part=part,
+            formats=self.formats,
+            mesh=self.mesh,
+            priority=self.priority,
+            timeouts=timeouts,
         )
 
 

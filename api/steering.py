@@ -4,6 +4,7 @@ Never invents a state: each of these is one call to the job's workflow, the same
 """
 
 from collections.abc import Awaitable
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
@@ -24,6 +25,7 @@ class Origin(NamedTuple):
     order: GenerateOrder
     memo: JobMemo
     attributes: TypedSearchAttributes
+    closed_at: datetime | None
 
 
 class Steering:
@@ -65,12 +67,14 @@ class Steering:
         if not (status.state == "completed" and files_gone):
             _refuse(status, {"queued", "processing", "suspended", "completed"}, "retried")
         origin = await self._origin(job_id)
+        if origin.closed_at != status.completed_at:
+            return  # another retry came first, and its run is the one that was asked for
         reuse = (
             WorkflowIDReusePolicy.ALLOW_DUPLICATE
             if status.state == "completed"
             else WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
         )
-        await self._engine.launch(*origin, reuse)
+        await self._engine.launch(origin.order, origin.memo, origin.attributes, reuse)
 
     async def _signal(self, job_id: JobId, signal: Literal["pause", "resume"], action: str) -> None:
         _refuse(await self._engine.read(job_id), TERMINAL, action)
@@ -92,7 +96,7 @@ class Steering:
             description = await self._handle(job_id).describe(rpc_timeout=RPC_TIMEOUT)
             order = await self._first_input(description)
         memo = JobMemo.model_validate(await description.memo())
-        return Origin(order, memo, _carried_over(description.typed_search_attributes))
+        return Origin(order, memo, _carried_over(description.typed_search_attributes), description.close_time)
 
     async def _first_input(self, description: WorkflowExecutionDescription) -> GenerateOrder:
         handle = self._client.get_workflow_handle(description.id, run_id=description.run_id)

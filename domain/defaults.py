@@ -20,6 +20,8 @@ class Limits(BaseModel):
     build_deadline_s: float = Field(300, gt=0, description="a part that takes longer is a fault, not a part")
     mesh_deadline_s: float = Field(300, gt=0, description="a finer mesh than this allows is refused by count first")
     transfer_deadline_s: float = Field(600, gt=0, description="moving 2 GiB to a slow store, beside the kernel's time")
+    publish_deadline_s: float = Field(600, gt=0, description="outlasts a store's restart; then the job says so")
+    heartbeat_timeout_s: float = Field(10, ge=3, description="a silence of ten beats: the worker is dead or cut off")
     kernel_memory_bytes: int = Field(4 * GIB, ge=256 * MIB, description="four kernels fit a 16 GiB machine")
     kernel_cpu_s: int = Field(300, gt=0, description="the deadline again, where the clock is not looked at")
     kernel_file_bytes: int = Field(2 * GIB, gt=0, description="no mesh below the triangle ceiling is larger")

@@ -117,6 +117,8 @@ class StageOrder(Wire):
     part: Part
     formats: tuple[str, ...]
     """Formats this stage must leave in the store (for `build_geometry` possibly none)."""
+    earlier: int = 0
+    """How many formats the stages before it have left there."""
     mesh: MeshQuality = MeshQuality()
     checkpoint: Checkpoint = Checkpoint()
 
@@ -138,6 +140,13 @@ class PublishOrder(Wire):
     outputs: tuple[StoredOutput, ...]
 
 
+class JobFolder(Wire):
+    """All that a job has published."""
+
+    job_id: JobId
+    tenant: Tenant
+
+
 class PublishedFile(Wire):
     """One artifact. `key` is its address in the store, `file_name` what a browser saves it as."""
 
@@ -149,6 +158,15 @@ class PublishedFile(Wire):
     triangles: int | None = None
 
 
+class Timeouts(Wire):
+    """How long a job's workflow waits for what, in seconds; decided when the job is created."""
+
+    heartbeat_s: float = 10
+    stage_s: float = 1200
+    """The server's backstop for an activity that neither ends nor stops beating."""
+    publish_s: float = 600
+
+
 class GenerateOrder(Wire):
     """The input of the `GeneratePart` workflow: one job."""
 
@@ -158,6 +176,7 @@ class GenerateOrder(Wire):
     formats: tuple[str, ...]
     mesh: MeshQuality = MeshQuality()
     priority: int = 3
+    timeouts: Timeouts = Timeouts()
 
 
 class Generation(Wire):

@@ -15,7 +15,8 @@ from domain.progress import furthest, overall
 State: TypeAlias = Literal["queued", "processing", "suspended", "completed", "failed", "cancelled"]
 TERMINAL: frozenset[State] = frozenset({"completed", "failed", "cancelled"})
 Execution: TypeAlias = Literal["running", "completed", "failed", "canceled", "terminated", "timed-out"]
-SuspendedReason: TypeAlias = Literal["evicted", "worker-lost", "kernel-crashed", "paused"]
+SuspendedReason: TypeAlias = Literal["evicted", "worker-lost", "kernel-crashed", "kernel-out-of-memory", "paused"]
+PlacementFailure: TypeAlias = Literal["evicted", "worker-lost", "kernel-crashed", "kernel-out-of-memory"]
 
 
 class JobMemo(Wire):
@@ -42,12 +43,14 @@ class Ledger(Wire):
 
 
 class PendingActivity(Wire):
-    """The kernel activity that is scheduled or running."""
+    """The activity that is scheduled or running."""
 
     state: Literal["scheduled", "started", "cancel-requested"]
     attempt: int
     checkpoint: Checkpoint | None = None
-    last_failure: Literal["worker-lost", "kernel-crashed"] | None = None
+    publishes: bool = False
+    """It makes files visible or takes them away: no kernel waits for a worker."""
+    last_failure: PlacementFailure | None = None
     """Stays while the next attempt runs: meaningful only while scheduled."""
 
 
@@ -115,7 +118,7 @@ def state_of(seen: Snapshot) -> tuple[State, SuspendedReason | None]:
 
 
 def _state_by_activity(activity: PendingActivity, ledger: Ledger) -> tuple[State, SuspendedReason | None]:
-    if activity.state != "scheduled":
+    if activity.state != "scheduled" or activity.publishes:
         return "processing", None
     if activity.attempt > 1:
         return "suspended", activity.last_failure or "kernel-crashed"

@@ -3,11 +3,12 @@
 Never touches I/O, a clock or a status code: Temporal's history is its only memory.
 """
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.kernel_activities import KernelActivities
@@ -15,6 +16,8 @@ with workflow.unsafe.imports_passed_through():
         MESH_FORMATS,
         GenerateOrder,
         Generation,
+        GeometryFacts,
+        JobFolder,
         PublishedFile,
         PublishOrder,
         StageOrder,
@@ -22,7 +25,7 @@ with workflow.unsafe.imports_passed_through():
         StoredOutput,
     )
     from workflows.placement import Placements
-    from workflows.publication import publish
+    from workflows.publication import publish, withdraw
 
 
 @workflow.defn
@@ -32,7 +35,7 @@ class GeneratePart:
     @workflow.init
     def __init__(self, order: GenerateOrder) -> None:
         self._order = order
-        self._placements = Placements(order.priority)
+        self._placements = Placements(order.priority, order.timeouts)
         self._paused = False
 
     @workflow.signal
@@ -53,20 +56,31 @@ class GeneratePart:
     @workflow.run
     async def run(self, order: GenerateOrder) -> Generation:
         """All files of the job, or a failure whose type and details are the problem."""
+        try:
+            return await self._story()
+        except (ActivityError, ApplicationError, asyncio.CancelledError):
+            # Also where this run of the code never came to publish: the one before a lost task may have.
+            await withdraw(JobFolder(job_id=order.job_id, tenant=order.tenant))
+            raise
+
+    async def _story(self) -> Generation:
         built = await self._build()
-        meshed = await self._mesh() if self._formats(mesh=True) else None
+        meshed = await self._mesh(earlier=len(built.outputs)) if self._formats(mesh=True) else None
+        facts = facts_of(built)
         files = await self._publish((*built.outputs, *(meshed.outputs if meshed else ())))
+        self._placements.insist_not_cancelled()
         self._placements.note_phase("done")
-        return self._generation(built, files)
+        checkpoint = self._placements.ledger.checkpoint
+        return Generation(files=files, geometry=facts, kernel=built.shape.kernel, checkpoint=checkpoint)
 
     async def _build(self) -> StageReport:
         await self._boundary()
         stage = self._stage(self._formats(mesh=False))
         return await self._placements.place(KernelActivities.build_geometry, stage, f"build {self._order.part.model}")
 
-    async def _mesh(self) -> StageReport:
+    async def _mesh(self, earlier: int) -> StageReport:
         await self._boundary()
-        stage = self._stage(self._formats(mesh=True))
+        stage = self._stage(self._formats(mesh=True)).model_copy(update={"earlier": earlier})
         return await self._placements.place(
             KernelActivities.mesh_geometry, stage, f"mesh to {', '.join(stage.formats)}"
         )
@@ -92,16 +106,18 @@ class GeneratePart:
         in_order = sorted(outputs, key=lambda stored: order.formats.index(stored.produced.output))
         return await publish(
             PublishOrder(job_id=order.job_id, tenant=order.tenant, model=order.part.model, outputs=tuple(in_order)),
+            order.timeouts.publish_s,
             self._placements.ledger.checkpoint,
         )
 
-    def _generation(self, built: StageReport, files: tuple[PublishedFile, ...]) -> Generation:
-        facts = built.shape.produced.facts
-        if facts is None:
-            raise ApplicationError("the kept shape has no facts", non_retryable=True)
-        return Generation(
-            files=files,
-            geometry=facts,
-            kernel=built.shape.kernel,
-            checkpoint=self._placements.ledger.checkpoint,
-        )
+
+def facts_of(built: StageReport) -> GeometryFacts:
+    """What was measured on the part.
+
+    Raises:
+        ApplicationError: a kernel that kept a shape without measuring it.
+    """
+    facts = built.shape.produced.facts
+    if facts is None:
+        raise ApplicationError("the kept shape has no facts", non_retryable=True)
+    return facts

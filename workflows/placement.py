@@ -3,21 +3,23 @@
 Never decides by itself what follows an ending: domain/placement.py does.
 """
 
+import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy, SearchAttributeKey
-from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType, is_cancelled_exception
 from temporalio.workflow import ActivityCancellationType
 
 from activities.failures import failure
 from domain import search_attributes
-from domain.messages import Checkpoint, Phase, StageOrder, StageReport
+from domain.messages import Checkpoint, Phase, StageOrder, StageReport, Timeouts
 from domain.placement import EVICTED, Ending, Evicted, Lost, Overrun, Standing, after
 from domain.progress import furthest, overall
 from domain.status import Ledger
-from workflows.policies import KERNEL_QUEUE, KERNEL_STAGE
+from workflows.policies import KERNEL_QUEUE
 
 EVICTIONS = SearchAttributeKey.for_int(search_attributes.EVICTIONS)
 
@@ -30,7 +32,8 @@ CORE_SHUTDOWN = "WorkerShutdown"
 class Placements:
     """Places the stages of one job and keeps its ledger in the memo."""
 
-    def __init__(self, priority: int) -> None:
+    def __init__(self, priority: int, timeouts: Timeouts) -> None:
+        self._timeouts = timeouts
         self._priority = Priority(priority_key=priority)
         self.ledger = Ledger()
 
@@ -48,6 +51,7 @@ class Placements:
             except ActivityError as error:
                 standing = self._replace(standing, error)
                 continue
+            self.insist_not_cancelled()
             self._note(report.checkpoint, stages_done=self.ledger.stages_done + 1, waiting_after=None)
             return report
 
@@ -56,8 +60,8 @@ class Placements:
             stage,
             order.model_copy(update={"checkpoint": standing.checkpoint}),
             task_queue=KERNEL_QUEUE,
-            start_to_close_timeout=KERNEL_STAGE.start_to_close,
-            heartbeat_timeout=KERNEL_STAGE.heartbeat_timeout,
+            start_to_close_timeout=timedelta(seconds=self._timeouts.stage_s),
+            heartbeat_timeout=timedelta(seconds=self._timeouts.heartbeat_s),
             retry_policy=RetryPolicy(maximum_attempts=standing.attempts_left),
             # The default would end the workflow first and leave the activity's files behind it.
             cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -67,7 +71,10 @@ class Placements:
         return report
 
     def _replace(self, standing: Standing, error: ActivityError) -> Standing:
-        ending = ending_of(error)
+        if is_cancelled_exception(error):
+            raise error
+        self.insist_not_cancelled()
+        ending = ending_of(error, self._timeouts)
         if ending is None:
             raise _problem_of(error)
         verdict = after(standing, ending)
@@ -77,6 +84,15 @@ class Placements:
         if verdict.evictions > standing.evictions:
             workflow.upsert_search_attributes([EVICTIONS.value_set(verdict.evictions)])
         return verdict
+
+    def insist_not_cancelled(self) -> None:
+        """A stage that ends by itself while it is being cancelled swallows the cancellation: this brings it back.
+
+        Raises:
+            CancelledError: the job's cancellation was requested at any time.
+        """
+        if workflow.cancellation_reason() is not None:
+            raise asyncio.CancelledError
 
     def note_phase(self, phase: Phase) -> None:
         """Say in the ledger that the job has come to `phase`, at its beginning."""
@@ -92,7 +108,7 @@ class Placements:
         workflow.upsert_memo({"ledger": self.ledger, "evictions": self.ledger.evictions, "phase": reached.phase})
 
 
-def ending_of(error: ActivityError) -> Ending | None:
+def ending_of(error: ActivityError, timeouts: Timeouts) -> Ending | None:
     """The ending that the placement loop knows an answer to; None for a problem or a cancellation."""
     cause = error.cause
     if isinstance(cause, ApplicationError) and cause.type == EVICTED:
@@ -103,7 +119,7 @@ def ending_of(error: ActivityError) -> Ending | None:
     if isinstance(cause, TimeoutError) and cause.type == TimeoutType.HEARTBEAT:
         return Lost(checkpoint=_last_beat(cause))
     if isinstance(cause, TimeoutError):
-        return Overrun(limit_s=KERNEL_STAGE.start_to_close.total_seconds())
+        return Overrun(limit_s=timeouts.stage_s)
     return None
 
 

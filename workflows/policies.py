@@ -1,9 +1,8 @@
-"""One table of policies: timeouts, heartbeats and attempts of every activity, each with its why.
+"""One table of policies: queues, retries and waits of every activity, each with its why.
 
-Never reads settings: a workflow must decide the same at every replay.
+Never reads settings: what an operator may change stands in the job's order, so that every replay decides the same.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio.common import RetryPolicy
@@ -14,25 +13,6 @@ WORKFLOW_QUEUE = "partmill-workflows"
 KERNEL_QUEUE = "partmill-kernel"
 """Kernel activities: many, on spot machines, scaled on this queue's backlog."""
 
-
-@dataclass(frozen=True)
-class StagePolicy:
-    """How a kernel activity is scheduled."""
-
-    start_to_close: timedelta
-    heartbeat_timeout: timedelta
-
-
-KERNEL_STAGE = StagePolicy(
-    # The kernel's own deadline (300 s as shipped) is watched by the activity; this is the server's backstop for an
-    # activity that neither ends nor stops beating: twice the deadline and a slow store's transfer.
-    start_to_close=timedelta(minutes=20),
-    # A worker that is silent for this long is dead or cut off: its work moves.
-    heartbeat_timeout=timedelta(seconds=10),
-)
-
-PUBLISH_DEADLINE = timedelta(minutes=10)
-"""Outlasts a store's restart; then the job fails and says so. A retry of the job finds its geometry kept."""
 
 WITHDRAW_DEADLINE = timedelta(seconds=30)
 """Short: a cancelled job should end although the store is down; the retention sweep removes what is left."""
@@ -45,5 +25,8 @@ PUBLISH_RETRIES = RetryPolicy(
     maximum_attempts=0,  # the deadline ends it, not a count
 )
 
-LOCAL_RETRY_THRESHOLD = timedelta(seconds=30)
-"""Waits up to this long stay inside one workflow task; longer ones would become timers."""
+FIRST_TRY = timedelta(seconds=10)
+"""A hard link or a server-side copy; a slower one is not worth holding up the workflow's task."""
+
+ONE_COPY = timedelta(minutes=2)
+"""The server-side copies of the largest files; also how long a worker that died while copying goes unnoticed."""

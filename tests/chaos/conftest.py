@@ -12,7 +12,8 @@ from tests.processes import RunningStack
 @pytest.fixture
 async def scene(own_stack: RunningStack) -> AsyncIterator[Scene]:
     """A stack of this test's own, its API running."""
-    own_stack.settings["PARTMILL_GRACE_S"] = "8"  # shorter than shipped: each eviction test waits for it once
+    # Shorter than shipped: each eviction test waits for the one, each lost worker for the other.
+    own_stack.settings |= {"PARTMILL_GRACE_S": "8", "PARTMILL_HEARTBEAT_TIMEOUT_S": "4"}
     await own_stack.start_api()
     async with httpx.AsyncClient(base_url=own_stack.url, timeout=30) as http:
         yield Scene(own_stack, http)

@@ -61,7 +61,7 @@ class Scene:
         """The scratch folder of the kernel that stands at the gate `moment`, and is another one than `not_in`."""
 
         async def look() -> Path | None:
-            folders = (flag.parent for flag in self.scratch.glob(f"{self.job_id}-*/at-{moment}"))
+            folders = (flag.parent for flag in self.scratch.glob(f"*/{self.job_id}-*/at-{moment}"))
             return next((folder for folder in folders if folder != not_in), None)
 
         return await until(look, f"a kernel stands at {moment}")
@@ -70,6 +70,10 @@ class Scene:
     def scratch(self) -> Path:
         """Where kernels have their scratch folders."""
         return self.stack.data_dir / "scratch"
+
+    def left_in_scratch(self) -> list[Path]:
+        """Scratch folders of jobs, whichever worker made them."""
+        return list(self.scratch.glob("*/cad_*"))
 
     def worker(self, gate: str | None = None, role: str = "all", **settings: str) -> Any:
         """Start a worker, its kernel program one of gates.py if one is named."""

@@ -4,19 +4,17 @@ import signal
 
 from temporalio.testing import WorkflowEnvironment
 
-from tests.chaos.scene import Scene, all_gone, descendants, ends
+from tests.chaos.scene import Scene, all_gone, descendants, ends, working_in
 
 
 async def test_cancelled_while_building_kills_the_kernel_and_publishes_nothing(scene: Scene) -> None:
     worker = await scene.worker(gate="hold_while_building")
     await scene.submit()
-    await scene.at("building")
-    running = descendants(worker.pid)
+    (kernel,) = working_in(await scene.at("building"), descendants(worker.pid))
     assert (await scene.post("cancel")).status_code == 202
+    await all_gone({kernel})
     await scene.becomes("cancelled")
-    assert list(scene.scratch.iterdir()) == []
-    assert scene.artifacts() == []
-    assert len(descendants(worker.pid) & running) < len(running)
+    assert (scene.left_in_scratch(), scene.artifacts()) == ([], [])
 
 
 async def test_cancelled_while_meshing_keeps_the_geometry_and_publishes_nothing(scene: Scene) -> None:
@@ -26,6 +24,18 @@ async def test_cancelled_while_meshing_keeps_the_geometry_and_publishes_nothing(
     assert (await scene.post("cancel")).status_code == 202
     await scene.becomes("cancelled")
     assert scene.artifacts() == []
+    assert len(list((scene.stack.data_dir / "artifacts" / "geometry").rglob("shape.json"))) == 1
+
+
+async def test_cancelled_after_its_worker_was_lost_is_cancelled_not_failed(scene: Scene) -> None:
+    await scene.worker(role="workflows")
+    kernels = await scene.worker(gate="hold_while_building", role="kernel")
+    await scene.submit()
+    await scene.at("building")
+    kernels.signal(signal.SIGKILL)
+    await ends(kernels)
+    assert (await scene.post("cancel")).status_code == 202
+    await scene.becomes("cancelled")
 
 
 async def test_cancelled_with_no_worker_alive_waits_for_one(scene: Scene) -> None:

@@ -13,7 +13,7 @@ async def test_evicted_while_building_is_suspended_and_resumes_on_a_new_worker(s
     await ends(worker)
     status = await scene.becomes("suspended")
     assert (status["suspended_reason"], status["evictions"], status["attempt"]) == ("evicted", 1, 1)
-    assert list(scene.scratch.iterdir()) == []
+    assert scene.left_in_scratch() == []
 
     await scene.worker()
     await scene.assert_completed(kernel_runs=2, evictions=1, attempt=1)

@@ -28,7 +28,7 @@ async def test_a_part_that_loses_its_worker_twice_in_place_has_no_third_victim(s
         await scene.at("building")
         worker.signal(signal.SIGKILL)
         await ends(worker)
-        for flag in scene.scratch.glob("*/at-building"):
+        for flag in scene.scratch.glob("*/*/at-building"):
             flag.unlink()
     await scene.worker()
     await scene.assert_failed("worker-lost", kernel_runs=2)
@@ -55,7 +55,7 @@ async def test_losses_that_each_get_further_do_not_end_the_job(scene: Scene) -> 
         await scene.at("shape" if gate == "hold_after_shape" else "exporting")
         worker.signal(signal.SIGKILL)
         await ends(worker)
-        for flag in scene.scratch.glob("*/at-*"):
+        for flag in scene.scratch.glob("*/*/at-*"):
             flag.unlink()
     await scene.worker()
     await scene.assert_completed(kernel_runs=4)

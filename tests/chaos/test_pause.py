@@ -1,8 +1,10 @@
 """Pause and resume at stage boundaries, and signals that nobody meant (rule 34)."""
 
+import signal
+
 from temporalio.testing import WorkflowEnvironment
 
-from tests.chaos.scene import Scene
+from tests.chaos.scene import Scene, ends
 
 
 async def test_paused_while_building_is_suspended_before_meshing_until_resumed(scene: Scene) -> None:
@@ -38,3 +40,18 @@ async def test_a_paused_job_can_be_cancelled(scene: Scene) -> None:
     await scene.post("cancel")
     await scene.becomes("cancelled")
     assert scene.artifacts() == []
+
+
+async def test_a_paused_job_stays_suspended_with_every_worker_dead(scene: Scene) -> None:
+    worker = await scene.worker(gate="hold_while_building")
+    await scene.submit("stl")
+    folder = await scene.at("building")
+    await scene.post("pause")
+    (folder / "go").touch()
+    await scene.becomes("suspended")
+    worker.signal(signal.SIGTERM)
+    await ends(worker)
+    await scene.post("pause")
+    await scene.post("cancel")
+    status = await scene.status()
+    assert (status["status"], status["suspended_reason"], status["cancel_requested"]) == ("suspended", "paused", True)

@@ -22,6 +22,24 @@ def running(attempt: int = 1, **more: object) -> PendingActivity:
 
 
 CASES: list[tuple[str, Snapshot, State, str | None]] = [
+    (
+        "the retry waits after it ran out of memory",
+        Snapshot(execution="running", activity=waiting(2, last_failure="kernel-out-of-memory")),
+        "suspended",
+        "kernel-out-of-memory",
+    ),
+    (
+        "publishing waits for a store that refuses",
+        Snapshot(execution="running", ledger=ONE_STAGE_DONE, activity=waiting(5, publishes=True)),
+        "processing",
+        None,
+    ),
+    (
+        "paused, and a signal that no workflow worker has seen yet",
+        Snapshot(execution="running", ledger=Ledger(paused=True), workflow_task_pending=True),
+        "suspended",
+        "paused",
+    ),
     ("nothing was ever scheduled", Snapshot(execution="running", workflow_task_pending=True), "queued", None),
     ("the first activity waits", Snapshot(execution="running", activity=waiting()), "queued", None),
     ("an activity runs", Snapshot(execution="running", activity=running()), "processing", None),

@@ -3,6 +3,7 @@
 Never touches a disk, except for the files that callers name.
 """
 
+import asyncio
 import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +21,14 @@ class FakeStore:
     objects: dict[str, bytes] = field(default_factory=dict)
     modified: dict[str, datetime] = field(default_factory=dict)
     is_down: bool = False
+    refuses_copies: bool = False
+    """Nothing can be published, everything else works."""
+    refused: int = 0
+    """How many copies were refused."""
+    copies_wait: asyncio.Event | None = None
+    """Every copy waits for it."""
+    copying: bool = False
+    """Whether a copy has come so far as to wait."""
 
     async def put_file(self, key: StoreKey, path: Path, sha256: str) -> None:
         """See `ArtifactStore`."""
@@ -50,6 +59,12 @@ class FakeStore:
 
     async def copy(self, source: StoreKey, target: StoreKey) -> bool:
         """See `ArtifactStore`."""
+        if self.refuses_copies:
+            self.refused += 1
+            raise StoreUnreachable("no copies")
+        if self.copies_wait is not None:
+            self.copying = True
+            await self.copies_wait.wait()
         content = self.objects.get(self._name(source))
         if content is None:
             self._name(target)

@@ -18,7 +18,7 @@ from activities.publish_activities import PublishActivities
 from adapters.temporal_connection import prepared
 from api.engine import Engine, Submission
 from domain.defaults import Limits
-from domain.messages import GenerateOrder, Generation, JobId, Part, Tenant
+from domain.messages import GenerateOrder, Generation, JobId, Part, Tenant, Timeouts
 from domain.status import JobStatus
 from tests.conftest import dev_server
 from tests.fakes.fake_kernel import FakeKernel
@@ -26,6 +26,9 @@ from tests.fakes.fake_store import FakeStore
 from worker import PASSED_THROUGH
 from workflows.generation import GeneratePart
 from workflows.policies import KERNEL_QUEUE, WORKFLOW_QUEUE
+
+
+AS_SHIPPED = Timeouts()
 
 
 @dataclass
@@ -48,12 +51,20 @@ class Workshop:
         """As the API has it."""
         return Engine(self.environment.client)
 
-    async def start(self, *formats: str, model: str = "bored-cylinder", length: float | None = None) -> JobId:
+    async def start(
+        self,
+        *formats: str,
+        model: str = "bored-cylinder",
+        length: float | None = None,
+        timeouts: Timeouts = AS_SHIPPED,
+    ) -> JobId:
         """A new job; a part of its own unless `length` (mm) is given. `model` picks the fake kernel's script."""
         job_id = JobId(f"cad_{uuid.uuid4().hex}")
         parameters = {"outer_diameter": 20.0, "inner_diameter": 5.0, "length": length or 1 + uuid.uuid4().int % 10**6}
         part = Part(model=model, model_version="1", engine="opencascade-brep", parameters=parameters)
-        order = GenerateOrder(job_id=job_id, tenant=Tenant("local"), part=part, formats=formats or ("step",))
+        order = GenerateOrder(
+            job_id=job_id, tenant=Tenant("local"), part=part, formats=formats or ("step",), timeouts=timeouts
+        )
         submission = Submission(
             order=order, created_at=datetime.now(UTC), fingerprint="f", metadata={}, idempotency_key=None
         )

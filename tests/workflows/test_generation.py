@@ -1,9 +1,11 @@
 """The story of a job, told on the real server by real workers, with scripted ports."""
 
+import asyncio
+
 from temporalio.testing import WorkflowEnvironment
 
 from domain.addresses import job_folder
-from domain.messages import JobId, Tenant
+from domain.messages import JobId, Tenant, Timeouts
 from domain.ports import OutOfMemory, Refused
 from domain.problems import GeometryVerificationFailed
 from tests.fakes.fake_kernel import CRASH, HANG, Script
@@ -135,3 +137,56 @@ async def test_the_web_ui_shows_one_line_that_a_person_understands(
     await workshop.ended(job_id)
     summary = await (await environment.client.get_workflow_handle(job_id).describe()).static_summary()
     assert summary == "bored-cylinder → step for tenant local"
+
+
+async def test_a_store_that_stays_down_fails_the_job_and_says_so(workshop: Workshop) -> None:
+    workshop.store.refuses_copies = True
+    job_id = await workshop.start(timeouts=Timeouts(publish_s=2))
+    status = await workshop.ended(job_id)
+    assert (status.state, slug(status.problem)) == ("failed", "store-unavailable")
+    assert (len(workshop.kernel.runs), artifacts(workshop, job_id)) == (1, [])
+
+
+async def test_a_store_that_comes_back_is_published_to(workshop: Workshop) -> None:
+    workshop.store.refuses_copies = True
+    job_id = await workshop.start()
+
+    async def refused() -> bool | None:
+        return True if workshop.store.refused > 1 else None
+
+    await until(refused, "publishing was tried more than once")
+    assert (await workshop.engine.read(job_id)).state == "processing"
+    workshop.store.refuses_copies = False
+    assert (await workshop.ended(job_id)).state == "completed"
+    assert len(workshop.kernel.runs) == 1
+
+
+async def test_a_job_that_is_cancelled_while_it_publishes_leaves_nothing_visible(workshop: Workshop) -> None:
+    workshop.store.copies_wait = asyncio.Event()
+    job_id = await workshop.start("step", "brep")
+
+    async def copying() -> bool | None:
+        return True if workshop.store.copying else None
+
+    await until(copying, "a copy is under way")
+    await workshop.environment.client.get_workflow_handle(job_id).cancel()
+
+    async def requested() -> bool | None:
+        return True if (await workshop.engine.read(job_id)).cancel_requested else None
+
+    await until(requested, "the cancellation has arrived")
+    workshop.store.copies_wait.set()
+    assert (await workshop.ended(job_id)).state == "cancelled"
+    assert artifacts(workshop, job_id) == []
+
+
+async def test_a_cancelled_job_still_says_when_it_started(workshop: Workshop) -> None:
+    workshop.kernel.script("hang", HANG)
+    job_id = await workshop.start(model="hang")
+
+    async def running() -> bool | None:
+        return True if workshop.kernel.running else None
+
+    await until(running, "the kernel runs")
+    await workshop.environment.client.get_workflow_handle(job_id).cancel()
+    assert (await workshop.ended(job_id)).started_at is not None
