@@ -27,7 +27,6 @@ from worker import PASSED_THROUGH
 from workflows.generation import GeneratePart
 from workflows.policies import KERNEL_QUEUE, WORKFLOW_QUEUE
 
-
 AS_SHIPPED = Timeouts()
 
 
