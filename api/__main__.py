@@ -21,6 +21,7 @@ from adapters.settings import Settings, SettingsError, load_settings
 from adapters.signed_links import SignedLinks, SigningKeyError, load_signing_key
 from adapters.temporal_connection import connect
 from api.app import create_app
+from api.bounded_http import BoundedHttp
 from api.engine import Engine
 
 log = logging.getLogger("partmill.api")
@@ -68,7 +69,8 @@ async def _serve(settings: Settings, links: SignedLinks, listener: socket.socket
 def _server_settings(app: FastAPI) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=BoundedHttp,
+        ws="none",
         lifespan="off",
         access_log=False,  # a link's signature must not stand in a log
         log_config=None,

@@ -36,6 +36,7 @@ from domain.problems import (
     MalformedRequest,
     ModelNotFound,
     PayloadTooLarge,
+    RequestTooSlow,
     StateConflict,
     StoreUnavailable,
     UnsupportedMediaType,
@@ -45,7 +46,7 @@ from domain.problems import (
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 ALWAYS = problems(ForeignHost, InternalError)
-BODY = (ForeignOrigin, MalformedRequest, UnsupportedMediaType, PayloadTooLarge, ValidationFailed)
+BODY = (ForeignOrigin, MalformedRequest, UnsupportedMediaType, PayloadTooLarge, RequestTooSlow, ValidationFailed)
 REPLAY_HEADERS = ("Location", "Retry-After", "Idempotent-Replayed")
 
 KEY_HEADER = {

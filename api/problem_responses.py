@@ -22,6 +22,7 @@ from domain.problems import (
     ForeignHost,
     ForeignOrigin,
     GeometryVerificationFailed,
+    HeadTooLarge,
     IdempotencyKeyReused,
     InternalError,
     InvalidIdempotencyKey,
@@ -37,10 +38,12 @@ from domain.problems import (
     NotFound,
     PayloadTooLarge,
     Refusal,
+    RequestTooSlow,
     StateConflict,
     StoreUnavailable,
     Terminated,
     TimedOut,
+    TooManyConnections,
     TooManyTriangles,
     UnsupportedMediaType,
     ValidationFailed,
@@ -66,6 +69,8 @@ def status_of(problem: AnyProblem) -> int:
             return 404
         case MethodNotAllowed():
             return 405
+        case RequestTooSlow():
+            return 408
         case StateConflict():
             return 409
         case PayloadTooLarge():
@@ -76,7 +81,9 @@ def status_of(problem: AnyProblem) -> int:
             return 421
         case ValidationFailed() | IdempotencyKeyReused():
             return 422
-        case EngineUnavailable() | StoreUnavailable():
+        case HeadTooLarge():
+            return 431
+        case EngineUnavailable() | StoreUnavailable() | TooManyConnections():
             return 503
         case InternalError():
             return 500
@@ -100,6 +107,8 @@ def problem_response(
     more = {"Cache-Control": "no-store", **(headers or {})}
     if status == http.HTTPStatus.SERVICE_UNAVAILABLE:
         more["Retry-After"] = str(RETRY_AFTER_S)
+    if status == http.HTTPStatus.REQUEST_TIMEOUT:
+        more["Connection"] = "close"  # what is left of the request would be taken for the next one's beginning
     return Response(json.dumps(members), status, more, MEDIA_TYPE)
 
 

@@ -79,6 +79,25 @@ class PayloadTooLarge(Problem):
 
 
 @dataclass(frozen=True)
+class HeadTooLarge(Problem):
+    """The request's address and headers together are larger than {limit_bytes} bytes."""
+
+    limit_bytes: int
+
+
+@dataclass(frozen=True)
+class RequestTooSlow(Problem):
+    """The request was not complete after {limit_s:g} seconds."""
+
+    limit_s: float
+
+
+@dataclass(frozen=True)
+class TooManyConnections(Problem):
+    """The service has as many connections as it can serve. Nothing is lost: send the same request again."""
+
+
+@dataclass(frozen=True)
 class ValidationFailed(Problem):
     """The request breaks at least one rule; `errors` names each of them."""
 
@@ -235,6 +254,9 @@ AnyProblem: TypeAlias = (
     | InvalidIdempotencyKey
     | UnsupportedMediaType
     | PayloadTooLarge
+    | HeadTooLarge
+    | RequestTooSlow
+    | TooManyConnections
     | ValidationFailed
     | IdempotencyKeyReused
     | MethodNotAllowed
