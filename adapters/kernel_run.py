@@ -4,13 +4,15 @@ Never believes an exit code alone, nor a file that it has not seen.
 """
 
 import asyncio
+import math
 import os
 import signal
 import stat
 from collections import deque
 from pathlib import Path
 
-from adapters.kernel_forkserver import Child, Ending, Forkserver
+from adapters.kernel_forkserver import DEATH_S, Child, Ending, Forkserver
+from adapters.kernel_usage import memory_bytes, overfills
 from domain.defaults import Limits
 from domain.kernel_wire import MAX_REPLY_BYTES, BrokenFrame, FrameReader, Reply, job_frame, reply_from
 from domain.messages import Phase, Produced
@@ -28,7 +30,11 @@ from domain.ports import (
 )
 
 WATCH_S = 0.2
-"""How often memory is looked at: between two looks a process can write about 1 GiB, what its address space allows."""
+"""How often memory and scratch are looked at: between two looks a process can fill about 1 GiB of memory, what its
+address space allows, or of disk, what the disk takes."""
+
+SCRATCH_FILES = 2
+"""How many of the largest files a scratch folder may hold: one that is being written beside all that are finished."""
 
 LAST_WORDS_S = 1.0
 """How long a dead process's channel may stay open. Its end closed when it died: this is for what it may have left."""
@@ -40,6 +46,7 @@ MOST_REPLIES = 100_000
 """A job's honest news are some hundreds; a flood without end would keep the worker busy."""
 
 BROKEN_REPLY = "broken reply"
+SCRATCH_LIMIT = "scratch limit"
 _CHUNK = 64 * 1024
 _NO_MEMORY = ("std::bad_alloc", "Standard_OutOfMemory")
 
@@ -59,6 +66,8 @@ class KernelRun:
         self._announced: set[str] = set()
         self._last_word: Built | Refused | OutOfMemory | None = None
         self._stopped_for: Outcome | None = None
+        self._give_up_at = math.inf
+        """When a process that was stopped must be dead; else its forkserver doesn't obey."""
         self.ending: Ending | None = None
         """How the process ended, once it has."""
 
@@ -68,12 +77,28 @@ class KernelRun:
         reading.add_done_callback(lambda _: self._stir.set())
         watching = asyncio.create_task(self._watch(reading))
         try:
-            await self._tell(listen, reading)
+            await self._hold(asyncio.create_task(self._tell(listen, reading)))
             # The channel is closed but the process need not be dead; until it is, the watch goes on.
             self.ending = await asyncio.shield(self._child.ended)
             return self._conclude(self.ending)
         finally:
             await self._leave(reading, watching)
+
+    async def _hold(self, telling: asyncio.Task[None]) -> None:
+        """Wait for the listener, which may go on storing a file long after a cancellation; the process must not."""
+        cancelled: asyncio.CancelledError | None = None
+        while not telling.done():
+            try:
+                await asyncio.wait({telling})
+            except asyncio.CancelledError as error:
+                cancelled = error
+                telling.cancel()
+                self._stop(Crashed("SIGKILL", self._phase))
+        if cancelled is None:
+            telling.result()
+        else:
+            await asyncio.gather(telling, return_exceptions=True)  # what it raised gives way to the cancellation
+            raise cancelled
 
     async def _leave(self, *tasks: asyncio.Task[None]) -> None:
         try:
@@ -142,20 +167,32 @@ class KernelRun:
         """Stop the process at its deadline and at its memory limit; when it is dead, nothing more is to be read."""
         loop = asyncio.get_running_loop()
         give_up_at = loop.time() + self._job.deadline_s
-        at_start = _memory_bytes(self._child.pid)
+        at_start = memory_bytes(self._child.pid)
         while not self._child.ended.done():
             left_s = give_up_at - loop.time()
-            if left_s <= 0:
+            if loop.time() >= self._give_up_at:
+                self._server.abandon()
+            elif left_s <= 0:
                 self._stop(DeadlineExceeded(self._phase))
-            elif _memory_bytes(self._child.pid) - at_start > self._limits.kernel_memory_bytes:
-                self._stop(OutOfMemory(self._limits.kernel_memory_bytes))
+            elif (excess := self._excess(at_start)) is not None:
+                self._stop(excess)
             await asyncio.wait({self._child.ended}, timeout=min(left_s, WATCH_S) if left_s > 0 else WATCH_S)
         await asyncio.wait({reading}, timeout=LAST_WORDS_S)
         reading.cancel()
 
+    def _excess(self, memory_at_start: int) -> Outcome | None:
+        """What the process uses too much of, if anything."""
+        if memory_bytes(self._child.pid) - memory_at_start > self._limits.kernel_memory_bytes:
+            return OutOfMemory(self._limits.kernel_memory_bytes)
+        if overfills(self._job.workdir, SCRATCH_FILES * self._limits.kernel_file_bytes):
+            return Crashed(SCRATCH_LIMIT, self._phase)
+        return None
+
     def _stop(self, verdict: Outcome) -> None:
         """Kill the process; the first reason counts."""
-        self._stopped_for = self._stopped_for or verdict
+        if self._stopped_for is None:
+            self._stopped_for = verdict
+            self._give_up_at = asyncio.get_running_loop().time() + DEATH_S
         self._server.kill(self._child)
 
     def _conclude(self, ending: Ending) -> Outcome:
@@ -189,15 +226,6 @@ def _is_plain_file(folder: Path, name: str, size_bytes: int) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size == size_bytes
-
-
-def _memory_bytes(pid: int) -> int:
-    """Memory in use by the process alone or shared with its forkserver, files not counted; 0 where nobody tells."""
-    try:
-        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
-    except (OSError, ValueError):
-        return 0
-    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _signal_name(number: int) -> str:

@@ -30,13 +30,17 @@ name_to_handle_at 303 264, open_by_handle_at 304 265
 
 _WHAT_OUTLIVES_A_PROCESS = "shmget 29 194, msgget 68 186, semget 64 190, mq_open 240 180"
 
+_MEMORY_THAT_IS_A_FILE = "memfd_create 319 279, memfd_secret 447 447"
+
+_WATCHING_OTHERS = "inotify_init 253 -, inotify_init1 294 26, inotify_add_watch 254 27, fanotify_init 300 262"
+
 _THE_MACHINE = """
 mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, open_tree 428 428, move_mount 429 429, fsopen 430 430,
 fsconfig 431 431, fsmount 432 432, fspick 433 433, mount_setattr 442 442,
 init_module 175 105, finit_module 313 273, delete_module 176 106, kexec_load 246 104, kexec_file_load 320 294,
 reboot 169 142, swapon 167 224, swapoff 168 225, settimeofday 164 170, clock_settime 227 112, clock_adjtime 305 266,
 adjtimex 159 171, bpf 321 280, perf_event_open 298 241, userfaultfd 323 282,
-add_key 248 217, request_key 249 218, keyctl 250 219, fanotify_init 300 262
+add_key 248 217, request_key 249 218, keyctl 250 219
 """
 
 _ALL = (
@@ -45,6 +49,8 @@ _ALL = (
     _GROUP_LIMITS_AND_NAMESPACES,
     _FILES_PAST_LANDLOCK,
     _WHAT_OUTLIVES_A_PROCESS,
+    _MEMORY_THAT_IS_A_FILE,
+    _WATCHING_OTHERS,
     _THE_MACHINE,
 )
 

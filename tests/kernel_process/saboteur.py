@@ -6,6 +6,7 @@ Never imported by the service; a forkserver of a test runs it.
 import ctypes
 import ctypes.util
 import hashlib
+import mmap
 import os
 import resource
 import signal
@@ -115,6 +116,15 @@ def hoard_slowly(_: KernelJob, announce: Announce) -> None:
     del kept
 
 
+def hoard_shared(_: KernelJob, announce: Announce) -> None:
+    """The same in memory that is mapped to be shared."""
+    announce(Progress("meshing", 0.0))
+    kept = mmap.mmap(-1, 512 * MIB)
+    for _offset in range(512):
+        kept.write(b"x" * MIB)
+    signal.pause()
+
+
 def reserve_memory(_: KernelJob, __: Announce) -> None:
     bytearray(64 * 1024 * MIB)
 
@@ -218,6 +228,22 @@ def write_too_large(job: KernelJob, _: Announce) -> None:
             file.write(bytes(MIB))
 
 
+def write_too_many(job: KernelJob, _: Announce) -> None:
+    """Empty files: none is too large."""
+    for number in range(1500):
+        (job.workdir / str(number)).touch()
+    signal.pause()
+
+
+def fill_scratch(job: KernelJob, _: Announce) -> None:
+    """Files below the limit of one, in folders, more than may be there together."""
+    for number in range(5):
+        folder = job.workdir / str(number)
+        folder.mkdir()
+        (folder / "file").write_bytes(bytes(5 * MIB))
+    signal.pause()
+
+
 def leave_grandchild(job: KernelJob, announce: Announce) -> None:
     """A process started if the system lets us; it would outlive us."""
     for start in (lambda: subprocess.Popen(["sleep", "1000"]), os.fork):
@@ -297,9 +323,13 @@ def _raise_limits(_: str, worker: int) -> None:
 
 
 def _io_uring(_: str, __: int) -> None:
+    _call("syscall", 425, 4, ctypes.byref((ctypes.c_char * 256)()))
+
+
+def _call(function: str, *arguments: object) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.syscall(425, 4, ctypes.byref((ctypes.c_char * 256)())) < 0:
-        raise OSError(ctypes.get_errno(), "io_uring_setup")
+    if libc[function](*arguments) < 0:
+        raise OSError(ctypes.get_errno(), function)
 
 
 WAYS_OUT: dict[str, Callable[[str, int], object]] = {
@@ -323,6 +353,10 @@ WAYS_OUT: dict[str, Callable[[str, int], object]] = {
     "unix": lambda _, __: socket.socket(socket.AF_UNIX),
     "listen": lambda _, __: socket.create_server(("127.0.0.1", 0)),
     "io_uring": _io_uring,
+    "memory as a file": lambda _, __: os.memfd_create("kept"),
+    "secret memory": lambda _, __: _call("syscall", 447, 0),
+    "watch files": lambda _, __: _call("inotify_init1", 0),
+    "watch files the old way": lambda _, __: _call("inotify_init"),
     "signal the worker": lambda _, worker: os.kill(worker, 0),
     "signal the server": lambda _, __: os.kill(os.getppid(), 0),
     "signal everybody": lambda _, __: os.kill(-1, 0),
@@ -339,8 +373,9 @@ ACTS: dict[str, Act] = {
     for act in (
         *(work, nothing, refuse, raise_error, system_exit, exit_silently, leave_one_out),
         *(segfault, segfault_by_signal, abort, bad_alloc_uncaught),
-        *(touch_memory, hoard_slowly, reserve_memory, burn_cpu, hang, hang_in_c, hang_after_the_result),
-        *(cut_reply, reply_twice, flood_replies, hurry, print_garbage, print_flood, write_too_large),
+        *(touch_memory, hoard_slowly, hoard_shared, reserve_memory, burn_cpu, hang, hang_in_c, hang_after_the_result),
+        *(cut_reply, reply_twice, flood_replies, hurry, print_garbage, print_flood),
+        *(write_too_large, write_too_many, fill_scratch),
         *(leave_grandchild, threads, use_scratch, report_surroundings, attempt),
     )
 } | {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.kernel_process import ForkedKernel
-from adapters.kernel_run import BROKEN_REPLY
+from adapters.kernel_run import BROKEN_REPLY, SCRATCH_LIMIT
 from domain.ports import Built, Crashed, DeadlineExceeded, KernelNews, Outcome, OutOfMemory
 from tests.kernel_process.conftest import LIMITS
 from tests.kernel_process.jobs import Heard, job_for, outcome_of
@@ -40,6 +40,9 @@ FAULTS: dict[str, Outcome] = {
     "print_flood": Crashed("exit 7", "exporting"),
     "write_too_large": Crashed("SIGXFSZ", "building"),
     "touch_memory": OUT_OF_MEMORY,
+    "write_too_many": Crashed(SCRATCH_LIMIT, "building"),
+    "fill_scratch": Crashed(SCRATCH_LIMIT, "building"),
+    "hoard_shared": OUT_OF_MEMORY,
     "hoard_slowly": OUT_OF_MEMORY,
     "reserve_memory": OUT_OF_MEMORY,
     "bad_alloc_uncaught": OUT_OF_MEMORY,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adapters.kernel_process import ForkedKernel
-from domain.ports import Built, Crashed, KernelNews, Outcome, Progress
+from domain.ports import Built, Crashed, DeadlineExceeded, KernelNews, Outcome, OutOfMemory, Progress
 from tests.kernel_process.conftest import LIMITS
 from tests.kernel_process.jobs import (
     SABOTEUR,
@@ -98,6 +98,48 @@ async def test_a_run_cancelled_while_its_listener_works_sees_its_process_dead(
     with pytest.raises(asyncio.CancelledError):
         await run
     assert not lives(pid)
+
+
+async def test_a_run_cancelled_while_its_listener_stores_a_file_sees_its_process_dead_first(
+    kernel: ForkedKernel, tmp_path: Path
+) -> None:
+    """A write to a slow store can't be interrupted: the listener ends when it likes, the process at once."""
+    listening, stored = asyncio.Event(), asyncio.Event()
+
+    async def store(_: KernelNews) -> None:
+        listening.set()
+        while not stored.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await stored.wait()
+
+    run = asyncio.create_task(kernel.run(job_for("hang", tmp_path), store))
+    try:
+        await listening.wait()
+        await exists(tmp_path / "hanging")
+        (pid,) = working_in(tmp_path, children(server_of(kernel)))
+        run.cancel()
+        await settles(lambda: lives(pid), False, "the process is dead")
+        assert not run.done()
+    finally:
+        stored.set()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+@pytest.mark.parametrize(("act", "outcome"), [("hang", DeadlineExceeded), ("hoard_slowly", OutOfMemory)])
+async def test_a_stopped_forkserver_does_not_hold_off_a_limit(
+    own_kernel: ForkedKernel, tmp_path: Path, act: str, outcome: type[Outcome]
+) -> None:
+    """It can't obey the kill, so it is given up, and its children with it."""
+    (tmp_path / "work").mkdir()
+    assert await outcome_of(own_kernel, "work", tmp_path / "work") == Built()
+    deadline_s = 1 if act == "hang" else 60
+    run = asyncio.create_task(outcome_of(own_kernel, act, tmp_path, deadline_s=deadline_s))
+    await settles(lambda: bool(working_in(tmp_path, children(server_of(own_kernel)))), True, "the job has begun")
+    (pid,) = working_in(tmp_path, children(server_of(own_kernel)))
+    os.kill(server_of(own_kernel), signal.SIGSTOP)
+    assert isinstance(await run, outcome)
+    await settles(lambda: lives(pid), False, "the child is gone")
 
 
 async def test_what_a_listener_raises_comes_out_when_the_process_is_reaped(
