@@ -27,7 +27,7 @@ app.add_typer(jobs_app, name="jobs")
 
 Server = Annotated[
     str | None,
-    typer.Option("--server", envvar="PARTMILL_SERVER", help="The server's URL; http://127.0.0.1:8000 if not given."),
+    typer.Option("--server", envvar="PARTMILL_SERVER", help="The server's URL; if not given, the one on this machine."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else there.")]
 RequestSource = Annotated[str, typer.Argument(metavar="FILE", help="The request as JSON; - reads it from stdin.")]
@@ -83,7 +83,7 @@ def generate(
 
 @app.command()
 def up(
-    port: Annotated[int, typer.Option(help="Of the API.")] = 8000,
+    port: Annotated[int, typer.Option(envvar="PARTMILL_PORT", help="Of the API.")] = 8000,
     temporal_port: Annotated[int, typer.Option(help="Of Temporal.")] = 7233,
     ui_port: Annotated[int, typer.Option(help="Of Temporal's Web UI.")] = 8233,
     as_json: Json = False,

@@ -31,6 +31,7 @@ from types import TracebackType
 from typing import Self
 
 from partmill import downloading, flows
+from partmill.address import DEFAULT_SERVER
 from partmill.documents import (
     Fault,
     File,
@@ -82,12 +83,13 @@ __all__ = [
     "WaitTimedOut",
 ]
 
-DEFAULT_SERVER = "http://127.0.0.1:8000"
-"""Where `partmill up` listens."""
-
 
 class PartmillClient:
-    """Blocking. Use it as a context manager, or call `close()`. Not for several threads at once."""
+    """Blocking. Use it as a context manager, or call `close()`. Not for several threads at once.
+
+    Raises:
+        ValueError: `server` is no http or https URL.
+    """
 
     def __init__(self, server: str = DEFAULT_SERVER, *, attempts: int = 5) -> None:
         self._driver = BlockingDriver(server)
@@ -110,6 +112,7 @@ class PartmillClient:
 
         Raises:
             ProblemError: the request was refused; `problem.errors` names each broken rule.
+            ValueError: the key can't be sent in a header.
         """
         return self._driver.run(flows.generate(request, idempotency_key, self._retries))
 

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from partmill.address import checked
+from partmill.errors import UnexpectedAnswer
 from partmill.steps import Answer, Flow, Lost, Pause, Reply, Send
 
 T = TypeVar("T")
@@ -19,12 +21,15 @@ TIMEOUT = httpx.Timeout(30, connect=5)
 """The service answers every call in well under a second, and creating a job never waits for the part; 30 s is for
 slow lines, and 5 s tells a dead host."""
 
+_NO_URL = "the server's answer names an address that is none"
+"""The server's own address is checked before; what is left is a link that it gave."""
+
 
 class BlockingDriver:
     """Runs flows in the calling thread."""
 
     def __init__(self, server: str) -> None:
-        self._server = server.rstrip("/")
+        self._server = checked(server)
         self._http = httpx.Client(timeout=TIMEOUT, trust_env=_may_use_proxy(server))
 
     def close(self) -> None:
@@ -59,13 +64,15 @@ class BlockingDriver:
                 return Answer(got.status_code, _headers(got), b"")
         except httpx.RequestError as error:
             return _lost(self._server, error)
+        except (httpx.InvalidURL, UnicodeError):
+            raise UnexpectedAnswer(_NO_URL) from None
 
 
 class AwaitingDriver:
     """Runs flows in the running event loop."""
 
     def __init__(self, server: str) -> None:
-        self._server = server.rstrip("/")
+        self._server = checked(server)
         self._http = httpx.AsyncClient(timeout=TIMEOUT, trust_env=_may_use_proxy(server))
 
     async def close(self) -> None:
@@ -100,6 +107,8 @@ class AwaitingDriver:
                 return Answer(got.status_code, _headers(got), b"")
         except httpx.RequestError as error:
             return _lost(self._server, error)
+        except (httpx.InvalidURL, UnicodeError):
+            raise UnexpectedAnswer(_NO_URL) from None
 
 
 def _absolute(server: str, url: str) -> str:

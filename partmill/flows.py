@@ -4,6 +4,7 @@ Never blocks and never awaits: the drivers in client.py do.
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
@@ -20,6 +21,8 @@ Request: TypeAlias = Mapping[str, Any] | bytes
 Action: TypeAlias = Literal["cancel", "retry", "pause", "resume"]
 """What can be asked of a job."""
 
+_SENDABLE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+
 FIRST_POLL_S = 0.1
 """Most parts take less than half a second."""
 
@@ -31,9 +34,20 @@ def generate(request: Request, idempotency_key: str | None, retries: Retries) ->
     """Create the job, or find the one this request has already."""
     headers = {"content-type": "application/json"}
     if idempotency_key is not None:
-        headers["idempotency-key"] = idempotency_key
+        headers["idempotency-key"] = checked_key(idempotency_key)
     send = Send("POST", "/v1/models/generate", headers, _body(request))
     return _job_in((yield from exchange(send, retries)))
+
+
+def checked_key(idempotency_key: str) -> str:
+    """A key that can be sent in a header; whether it is a key the server takes is the server's to say.
+
+    Raises:
+        ValueError: it can't be sent; the message says so for the user.
+    """
+    if _SENDABLE.fullmatch(idempotency_key) is None:
+        raise ValueError(f"The idempotency key {idempotency_key!r} must be one line of ASCII, with no space around it.")
+    return idempotency_key
 
 
 def validate(request: Request, retries: Retries) -> Flow[Validation]:

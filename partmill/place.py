@@ -9,16 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from partmill.address import DEFAULT_SERVER as DEFAULT_SERVER
+from partmill.address import checked
 from partmill.errors import PartmillError, ServerUnreachable
 from partmill.interrupts import Interrupted, interruptible
-from partmill.ports import ANY_FREE
+from partmill.ports import ANY_FREE, HOST
 from partmill.probe import is_partmill
 from partmill.screen import Screen, UsageFault
 from partmill.stack import Stack
 from partmill.stack_lock import holder
-
-DEFAULT_SERVER = "http://127.0.0.1:8000"
-"""Where `partmill up` listens."""
 
 INTERRUPTED_GRACE_S = "5"
 """The worker's grace in a stack for one job, unless the user sets it: whoever presses Ctrl-C wants the prompt back."""
@@ -53,9 +52,10 @@ def data_folder() -> Path:
 def running(server: str | None) -> Place:
     """The server that was named, or the one that `partmill up` runs here."""
     stack = holder(data_folder())
-    url = (server or _local_server()).rstrip("/")
-    if not url.startswith(("http://", "https://")):
-        raise UsageFault(f"{url} is no server address; it must look like {DEFAULT_SERVER}.")
+    try:
+        url = checked(server or _local_server())
+    except ValueError as error:
+        raise UsageFault(str(error)) from None
     return Place(url, web_ui=stack.get("web_ui") if stack.get("server") == url else None)
 
 
@@ -95,8 +95,9 @@ def _own_stack(screen: Screen) -> Iterator[Place]:
 def _local_server() -> str:
     """A stack of this data folder may listen elsewhere than usual; it is the one that has this folder's jobs."""
     stack = holder(data_folder())
+    usual = f"http://{HOST}:{port}" if (port := os.environ.get("PARTMILL_PORT")) else DEFAULT_SERVER
     own = str(stack.get("server"))
-    return own if stack.get("command") == "up" and own != DEFAULT_SERVER and is_partmill(own) else DEFAULT_SERVER
+    return own if stack.get("command") == "up" and own != usual and is_partmill(own) else usual
 
 
 def _import_client() -> None:

@@ -33,13 +33,15 @@ def read_request(source: str, formats: tuple[str, ...] = ()) -> RequestFile:
     body = _read(source)
     try:
         request = json.loads(body)
+        if not isinstance(request, dict):
+            raise UsageFault(f"{source} must hold one JSON object.")
+        if formats:
+            request = _with_formats(request, formats)
+            body = json.dumps(request).encode()
     except ValueError as error:
         raise UsageFault(f"{source} is not JSON: {error}") from None
-    if not isinstance(request, dict):
-        raise UsageFault(f"{source} must hold one JSON object.")
-    if formats:
-        request = _with_formats(request, formats)
-        body = json.dumps(request).encode()
+    except RecursionError:
+        raise UsageFault(f"{source} is nested too deeply.") from None
     return RequestFile(body, _formats_of(request))
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from partmill import wording
 from partmill.documents import Job
 from partmill.errors import ProblemError
+from partmill.flows import checked_key
 from partmill.place import Place, somewhere
 from partmill.request_file import RequestFile, destinations, read_request
-from partmill.screen import Screen
+from partmill.screen import Screen, UsageFault
 from partmill.watching import watch
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Wish:
 
 def generate(wish: Wish, screen: Screen) -> None:
     """Create the job or find it, follow it, save its files."""
+    _check_key(wish.idempotency_key)
     request = read_request(wish.source, wish.formats)
     if request.formats:
         destinations(wish.out, request.formats, "part")  # a place that can't be used is said before any work is done
@@ -47,6 +49,14 @@ def generate(wish: Wish, screen: Screen) -> None:
                 job = _made_again(client, place, job, screen, error)
                 saved = _save(client, job, wish.out)
         screen.result(_document(job, saved, place), _report(job, saved, place))
+
+
+def _check_key(key: str | None) -> None:
+    try:
+        if key is not None:
+            checked_key(key)
+    except ValueError as error:
+        raise UsageFault(str(error)) from None
 
 
 def _follow(client: "PartmillClient", place: Place, request: RequestFile, key: str | None, screen: Screen) -> Job:

@@ -164,6 +164,30 @@ def test_a_mistake_on_the_command_line_sends_nothing(
     assert (code, server.requests) == (Exit.USAGE, [])
 
 
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        (("generate", "-", "-o", "part.step"), {}),
+        (("validate", "-"), {}),
+        (("generate", EXAMPLE, "-o", "part.step", "--idempotency-key", "é"), {}),
+        (("generate", EXAMPLE, "-o", "part.step", "--idempotency-key", "order\n17"), {}),
+        (("models", "--server", "http://[::1"), {}),
+        (("models",), {"PARTMILL_SERVER": "http://127.0.0.1:8x"}),
+        (("models",), {"PARTMILL_PORT": "8x"}),
+        (("up", "--port", "70000"), {}),
+        (("up", "--temporal-port", "-1"), {}),
+        (("up",), {"PARTMILL_PORT": "70000"}),
+    ],
+)
+def test_a_mistake_is_told_as_one(tmp_path: Path, words: tuple[str, ...], settings: dict[str, str]) -> None:
+    terminal = Terminal(tmp_path, settings=settings)
+    code, out, err = terminal.run(*words, "--json", stdin=b'{"a":' * 100_000)
+    error = json.loads(out)["error"]
+    assert (code, error["exit_code"], error["kind"]) == (Exit.USAGE, Exit.USAGE, "usage")
+    assert "Traceback" not in err
+    assert terminal.listing() == []
+
+
 def test_a_server_that_is_not_there_is_unreachable(tmp_path: Path) -> None:
     code, _, err = partmill(f"http://127.0.0.1:{free_port()}", tmp_path, "models")
     assert code == Exit.UNREACHABLE

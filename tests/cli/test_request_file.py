@@ -31,7 +31,7 @@ def test_formats_from_the_command_line_take_the_place_of_the_requests_own(tmp_pa
     assert both.formats == ("step", "stl")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"a":' * 100_000 + "1" + "}" * 100_000])
 def test_what_is_no_json_object_is_not_sent(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageFault, match="request"):
         read_request(written(tmp_path, text))
