@@ -22,7 +22,8 @@ class PartialFile:
     def __init__(self, target: Path, file: File) -> None:
         self._target = target
         self._file = file
-        self._temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        # Not made from the target's name, which may be as long as a name can be.
+        self._temporary = target.with_name(f".partmill-{secrets.token_hex(8)}")
         self.size = 0
         """Bytes received so far."""
         self.is_receiving = False

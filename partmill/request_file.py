@@ -5,6 +5,7 @@ Never changes a request beyond the formats the user asked for: its text is its i
 
 import json
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,10 +53,8 @@ def destinations(out: str, formats: tuple[str, ...], stem: str) -> dict[str, Pat
         UsageFault: there is no place for any of them.
     """
     path = Path(out)
-    if path.is_dir():
+    if _folder_of(out) == path:
         return {file_format: path / f"{stem}.{file_format}" for file_format in formats}
-    if out.endswith("/") or not path.parent.is_dir():
-        raise UsageFault(f"There is no folder {path if out.endswith('/') else path.parent}.")
     ending = path.suffix.lower().removeprefix(".")
     named = ENDINGS.get(ending)
     if named in formats:
@@ -66,6 +65,32 @@ def destinations(out: str, formats: tuple[str, ...], stem: str) -> dict[str, Pat
         f"{out} does not say which of the job's files it is to be ({', '.join(formats)}): "
         "give it that ending, ask for other files with --format, or name a folder to get all."
     )
+
+
+def check_writable(out: str) -> None:
+    """Try the place out with a nameless file, before any work is done for it.
+
+    Raises:
+        UsageFault: nothing can be written there.
+    """
+    path = Path(out)
+    try:
+        folder = _folder_of(out)
+        if path.exists() and not (path.is_dir() or path.is_file()):
+            raise UsageFault(f"{out} is no ordinary file.")  # replacing a device would break the machine
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise UsageFault(f"{out} can't be written: {error.strerror}.") from None
+
+
+def _folder_of(out: str) -> Path:
+    """The folder that `out` is, or is in."""
+    path = Path(out)
+    if path.is_dir():
+        return path
+    if out.endswith("/") or not path.parent.is_dir():
+        raise UsageFault(f"There is no folder {path if out.endswith('/') else path.parent}.")
+    return path.parent
 
 
 def _read(source: str) -> bytes:

@@ -12,7 +12,7 @@ from partmill.documents import Job
 from partmill.errors import ProblemError
 from partmill.flows import checked_key
 from partmill.place import Place, somewhere
-from partmill.request_file import RequestFile, destinations, read_request
+from partmill.request_file import RequestFile, check_writable, destinations, read_request
 from partmill.screen import Screen, UsageFault
 from partmill.watching import watch
 
@@ -36,6 +36,7 @@ def generate(wish: Wish, screen: Screen) -> None:
     """Create the job or find it, follow it, save its files."""
     _check_key(wish.idempotency_key)
     request = read_request(wish.source, wish.formats)
+    check_writable(wish.out)
     if request.formats:
         destinations(wish.out, request.formats, "part")  # a place that can't be used is said before any work is done
     with somewhere(wish.server, screen, may_start=wish.may_start) as place:

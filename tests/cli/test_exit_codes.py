@@ -188,6 +188,17 @@ def test_a_mistake_is_told_as_one(tmp_path: Path, words: tuple[str, ...], settin
     assert terminal.listing() == []
 
 
+@pytest.mark.parametrize("out", ["n" * 300 + ".step", "/proc/part.step", "/dev/null", "none/"])
+def test_a_place_that_can_not_be_written_is_told_before_any_work(
+    server: ScriptedServer, tmp_path: Path, out: str
+) -> None:
+    for request in (Path(EXAMPLE).read_bytes(), b"{}"):  # where only the server can tell which formats, too
+        code, stdout, err = partmill(server.url, tmp_path, "generate", "-", "-o", out, "--json", stdin=request)
+        assert (code, server.requests, list(tmp_path.iterdir())) == (Exit.USAGE, [], [])
+        assert out.rstrip("/") in json.loads(stdout)["error"]["message"]
+        assert ".partmill-" not in err
+
+
 def test_a_server_that_is_not_there_is_unreachable(tmp_path: Path) -> None:
     code, _, err = partmill(f"http://127.0.0.1:{free_port()}", tmp_path, "models")
     assert code == Exit.UNREACHABLE

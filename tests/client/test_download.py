@@ -31,6 +31,15 @@ async def test_the_file_arrives_whole(server: ScriptedServer, call: Call, job: J
     assert names_in(tmp_path) == ["part.step"]
 
 
+async def test_a_name_may_be_as_long_as_names_can_be(
+    server: ScriptedServer, call: Call, job: Job, tmp_path: Path
+) -> None:
+    server.answers(LINK, WHOLE)
+    name = "n" * 250 + ".step"
+    await call("download", job, "step", tmp_path / name)
+    assert names_in(tmp_path) == [name]
+
+
 async def test_a_broken_connection_is_resumed_where_it_broke(
     server: ScriptedServer, call: Call, job: Job, tmp_path: Path
 ) -> None:
