@@ -4,12 +4,15 @@ Never reads a file.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 
+from starlette.datastructures import Headers
+
 _RANGE = re.compile(r"bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.IGNORECASE | re.ASCII)
+
+_TAG = re.compile(r'(?:W/)?"[^"]*"')
 
 LONGEST_NUMBER = 18
 """Digits of a byte position: more than any file system counts."""
@@ -41,21 +44,21 @@ class Unsatisfiable(Exception):
     """The file has none of the bytes that were asked for."""
 
 
-def precondition_failed(headers: Mapping[str, str], file: Validators) -> bool:
+def precondition_failed(headers: Headers, file: Validators) -> bool:
     """Whether the client asked for another version than this one (If-Match, If-Unmodified-Since)."""
-    if (tags := headers.get("if-match")) is not None:
+    if tags := headers.getlist("if-match"):
         return not _lists(tags, file.etag, weak=False)
     return _is_after(file, headers.get("if-unmodified-since")) is True
 
 
-def not_modified(headers: Mapping[str, str], file: Validators) -> bool:
+def not_modified(headers: Headers, file: Validators) -> bool:
     """Whether the client has this version already (If-None-Match, If-Modified-Since)."""
-    if (tags := headers.get("if-none-match")) is not None:
+    if tags := headers.getlist("if-none-match"):
         return _lists(tags, file.etag, weak=True)
     return _is_after(file, headers.get("if-modified-since")) is False
 
 
-def wanted(headers: Mapping[str, str], file: Validators, size: int) -> Span | None:
+def wanted(headers: Headers, file: Validators, size: int) -> Span | None:
     """The one range that was asked for; None means the whole file, as does whatever is better ignored: several ranges,
     another unit, a range that is no range, or one of another version (If-Range).
 
@@ -85,9 +88,11 @@ def _is_same_version(if_range: str | None, file: Validators) -> bool:
     return if_range is None or if_range in (file.etag, file.last_modified)
 
 
-def _lists(tags: str, etag: str, *, weak: bool) -> bool:
-    listed = {tag.strip() for tag in tags.split(",")}
-    return "*" in listed or etag in listed or (weak and f"W/{etag}" in listed)
+def _lists(lines: list[str], etag: str, *, weak: bool) -> bool:
+    """Whether the list, which may stand in several header lines, has this tag; `*` alone stands for any."""
+    tags = ", ".join(lines)
+    listed = _TAG.findall(tags)
+    return tags.strip() == "*" or etag in listed or (weak and f"W/{etag}" in listed)
 
 
 def _is_after(file: Validators, date: str | None) -> bool | None:
@@ -96,7 +101,7 @@ def _is_after(file: Validators, date: str | None) -> bool | None:
         return None
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year may have any number of digits
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return file.modified_at.replace(microsecond=0) > moment

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 import pytest
@@ -18,6 +19,10 @@ from tests.api.conftest import Service
 KEY = StoreKey("artifacts/local/cad_00000000000000000000000000000001/bored-cylinder.step")
 CONTENT = b"ISO-10303-21;" + bytes(range(256)) * 4000
 SIZE = len(CONTENT)
+
+FAR_YEAR = "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"
+
+Conditions: TypeAlias = dict[str, str] | list[tuple[str, str]]
 
 
 @pytest.fixture
@@ -145,6 +150,13 @@ async def test_if_range_serves_a_part_of_the_same_version_only(api: httpx.AsyncC
         (lambda h: {"If-Modified-Since": "Fri, 25 Oct 2024 08:30:00 GMT"}, 200),
         (lambda h: {"If-Modified-Since": "yesterday"}, 200),
         (lambda h: {"If-Modified-Since": "Fri, 99 Xyz 9999999 88:99:00 GMT"}, 200),
+        (lambda h: {"If-Modified-Since": FAR_YEAR}, 200),
+        (lambda h: {"If-Unmodified-Since": FAR_YEAR}, 200),
+        (lambda h: [("If-None-Match", '"a"'), ("If-None-Match", h["ETag"])], 304),
+        (lambda h: [("If-Match", '"a"'), ("If-Match", h["ETag"])], 200),
+        (lambda h: [("If-Match", '"a"'), ("If-Match", '"b"')], 412),
+        (lambda h: {"If-None-Match": '"a,*,b"'}, 200),
+        (lambda h: {"If-Match": '"a,*,b"'}, 412),
         (lambda h: {"If-Match": h["ETag"]}, 200),
         (lambda h: {"If-Match": "*"}, 200),
         (lambda h: {"If-Match": '"a"'}, 412),
@@ -153,11 +165,11 @@ async def test_if_range_serves_a_part_of_the_same_version_only(api: httpx.AsyncC
         (lambda h: {"If-Unmodified-Since": "Fri, 25 Oct 2024 08:30:00 GMT"}, 412),
         (lambda h: {"If-None-Match": h["ETag"], "Range": "bytes=0-1"}, 304),
     ],
-    ids=range(17),
+    ids=range(24),
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_conditions_are_kept(
-    api: httpx.AsyncClient, link: str, method: str, condition: Callable[[httpx.Headers], dict[str, str]], status: int
+    api: httpx.AsyncClient, link: str, method: str, condition: Callable[[httpx.Headers], Conditions], status: int
 ) -> None:
     headers = condition((await api.head(link)).headers)
     answer = await api.request(method, link, headers=headers)
