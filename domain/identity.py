@@ -47,13 +47,14 @@ def idempotency_key(lines: Sequence[str]) -> str | None:
     """The client's key from the values of all Idempotency-Key header lines; None where there is no such header.
 
     A bare token or a quoted string (RFC 8941, section 3.3.3): `abc` and `"abc"` are the same key.
+    Blanks around it are none of it (RFC 9110, section 5.5).
 
     Raises:
         Refusal: `InvalidIdempotencyKey`.
     """
     if not lines:
         return None
-    key = _unquoted(lines[0]) if len(lines) == 1 else None
+    key = _unquoted(lines[0].strip(" \t")) if len(lines) == 1 else None
     if not key or len(key) > LONGEST_KEY:
         raise Refusal(InvalidIdempotencyKey())
     return key
