@@ -68,7 +68,7 @@ class InvalidIdempotencyKey(Problem):
 
 @dataclass(frozen=True)
 class UnsupportedMediaType(Problem):
-    """The request's content type must be application/json."""
+    """The request's one content type must be application/json, in UTF-8 and without a content coding."""
 
 
 @dataclass(frozen=True)

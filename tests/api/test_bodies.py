@@ -1,6 +1,7 @@
 """What is refused before anybody looks at what a request says (contract rules 10, 12)."""
 
 import json
+import socket
 from collections.abc import AsyncIterator
 
 import httpx
@@ -46,6 +47,13 @@ async def test_malformed_json_is_a_400(api: httpx.AsyncClient, path: str, body: 
         "application/x-www-form-urlencoded",
         "application/jsonx",
         "application/json; charset=latin-1",
+        "application/json; profile=x; charset=latin-1",
+        "application/json; charset=utf-8; charset=latin-1",
+        "application/json; profile",
+        'application/json; profile="open',
+        "application/json; profile=x y",
+        "application/json" + "; " * 20_000 + "=",
+        "application/json;" + " " * 40_000 + "=",
         "application/json, text/plain",
         "application/merge-patch+json",
         "multipart/form-data; boundary=x",
@@ -59,10 +67,51 @@ async def test_another_content_type_is_a_415(api: httpx.AsyncClient, path: str, 
 
 @pytest.mark.parametrize(
     "content_type",
-    ["application/json", "Application/JSON", "application/json;charset=utf-8", 'application/json ; charset="UTF-8"'],
+    [
+        "application/json",
+        "Application/JSON",
+        "application/json;charset=utf-8",
+        'application/json ; charset="UTF-8"',
+        "application/json;",
+        "application/json; ; charset=utf-8 ;",
+        "application/json; profile=x",
+        'application/json; profile="https://example.org/?a;charset=latin-1"; charset=utf-8',
+        r'application/json; profile="a\"; charset=latin-1"',
+    ],
 )
 async def test_the_spellings_of_json_are_accepted(api: httpx.AsyncClient, content_type: str) -> None:
     answer = await api.post("/v1/models/validate", content=EXAMPLE, headers={"Content-Type": content_type})
+    assert answer.status_code == 200
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("Content-Type", "application/json"), ("Content-Type", "application/json")],
+        [("Content-Type", "application/json"), ("Content-Type", "text/plain")],
+        [("Content-Type", "application/json"), ("Content-Encoding", "gzip")],
+        [("Content-Type", "application/json"), ("Content-Encoding", "identity, br")],
+        [("Content-Type", "application/json"), ("Content-Encoding", "identity"), ("Content-Encoding", "gzip")],
+    ],
+)
+async def test_what_would_have_to_be_undone_first_is_a_415(
+    api: httpx.AsyncClient, path: str, headers: list[tuple[str, str]]
+) -> None:
+    answer = await api.post(path, content=EXAMPLE, headers=headers)
+    assert (answer.status_code, slug(answer)) == (415, "unsupported-media-type")
+
+
+@pytest.mark.parametrize("lines", [b"gzip, chunked", b"gzip\r\nTransfer-Encoding: chunked"])
+def test_a_transfer_coding_beside_chunked_is_a_415(raw: socket.socket, lines: bytes) -> None:
+    head = b"POST /v1/models/validate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    raw.sendall(head + b"Connection: close\r\nTransfer-Encoding: " + lines + b"\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+    assert raw.makefile("rb").readline().split()[1] == b"415"
+
+
+@pytest.mark.parametrize("coding", ["identity", "Identity", ""])
+async def test_a_content_coding_that_is_none_is_accepted(api: httpx.AsyncClient, coding: str) -> None:
+    answer = await api.post("/v1/models/validate", content=EXAMPLE, headers=JSON | {"Content-Encoding": coding})
     assert answer.status_code == 200
 
 
