@@ -3,6 +3,7 @@
 Never lets a file stand under its own name before it passed its checks.
 """
 
+import errno
 import hashlib
 import os
 from collections.abc import Callable
@@ -11,15 +12,20 @@ from pathlib import Path
 from OCP.TopoDS import TopoDS_Shape
 
 from domain.messages import GeometryFacts, Produced
+from domain.problems import Refusal
 from kernel.inspection import checked_solidity
 from kernel.topology import solids_of
 from kernel.verdicts import insist
+
+FULL_BYTES = 1024 * 1024
+"""Less room than this when a file fails is taken for the reason: a kernel's writer says nothing of why it stopped."""
 
 
 def write_checked(target: Path, output: str, write: Callable[[Path], bool], check: Callable[[Path], None]) -> None:
     """Leave at `target` what `write` wrote and `check` read back and found sound, or nothing.
 
-    Raises Refusal where the writer reports failure, the file is empty, or `check` refuses it.
+    Raises Refusal where the writer reports failure, the file is empty, or `check` refuses it; OSError where that is
+    because the disk is full, which is no fault of the part.
     """
     partial = target.with_name(f".partial-{target.name}")
     try:
@@ -28,8 +34,20 @@ def write_checked(target: Path, output: str, write: Callable[[Path], bool], chec
         insist(size > 0, "file-size", "more than 0 bytes", f"{size} bytes", output)
         check(partial)
         os.replace(partial, target)
+    except Refusal:
+        if _is_full(target.parent):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+        raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether the file system had no room for one more buffer, or for one more file; it counts inodes or has none."""
+    if not folder.is_dir():
+        return False
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_frsize < FULL_BYTES or (room.f_files > 0 and room.f_favail == 0)
 
 
 def check_read_back(shape: TopoDS_Shape, facts: GeometryFacts, file_format: str) -> None:

@@ -1,5 +1,7 @@
 """Files come into being whole and checked, or not at all."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,38 @@ def test_a_kept_shape_that_is_cut_off_anywhere_is_refused_before_the_kernel_read
         with pytest.raises(Refusal) as refused:
             read_brep(cut)
         assert check_of(refused) == "readable-file"
+
+
+FULL_DISK = """
+import errno, sys
+from pathlib import Path
+from kernel.brep_file import read_brep, write_brep
+from kernel.exports import write_checked
+from kernel.step_file import read_step, write_step
+from tests.kernel.parts import built
+step = (lambda path: write_step(built(), path, "x"), read_step)
+write, check = {"step": step, "brep": (lambda path: write_brep(built(), path), read_brep)}[sys.argv[2]]
+try:
+    write_checked(Path(sys.argv[1], "part"), sys.argv[2], write, check)
+except OSError as error:
+    sys.exit(f"answer: {errno.errorcode[error.errno]}")
+"""
+
+
+def on_a_small_disk(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run the command where `folder` is a disk of 4 KiB; in a namespace of its own, which takes the disk with it."""
+    script = 'mount -t tmpfs -o size=4k tmpfs "$0" && exec "$@"'
+    wrapped = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, str(folder), *command]
+    try:
+        return subprocess.run(wrapped, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("no namespaces here")
+
+
+@pytest.mark.parametrize("output", ["step", "brep"])
+def test_a_full_disk_is_no_fault_of_the_part(output: str, tmp_path: Path) -> None:
+    """The kernel's writers do not tell; what they leave is cut off."""
+    if on_a_small_disk(tmp_path, "true").returncode != 0:
+        pytest.skip("this user may not mount a disk")
+    found = on_a_small_disk(tmp_path, sys.executable, "-c", FULL_DISK, str(tmp_path), output)
+    assert found.stderr.splitlines()[-1:] == ["answer: ENOSPC"]
