@@ -77,6 +77,8 @@ class Forkserver:
         self._children: dict[int, Child] = {}
         self._spares: deque[Child] = deque()
         self._waiting: deque[asyncio.Future[Child]] = deque()
+        self._coming = 0
+        """Children that were ordered and have not come."""
         self._warm = False
         self.lost = False
         """Whether it is gone, and all its children with it."""
@@ -85,7 +87,7 @@ class Forkserver:
         with theirs:
             self._process = self._spawn(theirs.fileno())
         self._loop.add_reader(self._control.fileno(), self._readable)
-        self._order({"fork": 1})
+        self._replenish()
 
     @property
     def pid(self) -> int:
@@ -100,21 +102,28 @@ class Forkserver:
         """
         if self.lost:
             raise ForkserverLost("it has died")
-        self._order({"fork": 1})
         while self._spares:
             spare = self._spares.popleft()
             if not spare.ended.done():
+                self._replenish()
                 return spare
             spare.channel.close()
-            self._order({"fork": 1})
         waiter: asyncio.Future[Child] = self._loop.create_future()
         self._waiting.append(waiter)
+        self._replenish()
         try:
             return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                self._spares.append(waiter.result())
+                self._offer(waiter.result())
             raise
+
+    def _replenish(self) -> None:
+        """Order what lacks: a child for everyone who waits, and one spare."""
+        wanted = sum(not waiter.done() for waiter in self._waiting) + 1
+        for _ in range(wanted - len(self._spares) - self._coming):
+            self._coming += 1
+            self._order({"fork": 1})
 
     def kill(self, child: Child) -> None:
         """Have a child and its process group killed; `ended` tells when that is done."""
@@ -215,8 +224,10 @@ class Forkserver:
                 self._warm = True
                 self._on_ready(gaps)
             case {"forked": pid}:
+                self._coming -= 1
                 self._offer(self._adopt(pid))
             case {"failed": reason}:
+                self._coming -= 1
                 self._give(ForkserverLost(f"it could not fork: {reason}"))
             case {"ended": pid, "exit_code": exit_code, "output": output}:
                 self._children.pop(pid).ended.set_result(Ending(exit_code, output))
@@ -229,7 +240,12 @@ class Forkserver:
         return child
 
     def _offer(self, child: Child) -> None:
-        if not self._give(child):
+        """To one who waits, else as the spare; a second spare would hold its memory for nothing, so it may leave."""
+        if self._give(child):
+            return
+        if self._spares or self.lost:
+            child.channel.close()
+        else:
             self._spares.append(child)
 
     def _give(self, answer: Child | ForkserverLost) -> bool:

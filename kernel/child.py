@@ -59,7 +59,15 @@ def _rewire(reply_fd: int, output_fd: int) -> None:
     os.dup2(output_fd, 1)
     os.dup2(output_fd, 2)
     os.dup2(reply_fd, REPLY_FD)
-    os.closerange(REPLY_FD + 1, SERVER_OPEN_FILES)
+    os.closerange(REPLY_FD + 1, max(SERVER_OPEN_FILES, _highest_fd() + 1))
+
+
+def _highest_fd() -> int:
+    """As the system lists them; 0 where it doesn't. What was open before a limit was lowered may lie past it."""
+    try:
+        return max(map(int, os.listdir("/proc/self/fd")))
+    except OSError:
+        return 0
 
 
 def _work(perform: Perform, bounds: Bounds, channel: socket.socket) -> None:

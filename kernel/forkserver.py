@@ -12,7 +12,7 @@ import selectors
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,23 +98,29 @@ class Forkserver:
                 _kill(order["kill"])
 
     def _fork(self) -> None:
-        worker_end, child_end = socket.socketpair()
-        output, child_output = os.pipe()
+        with ExitStack() as ours:
+            try:
+                pid, channel = self._start_child(ours)
+            except OSError as error:  # no room for a process, or for its descriptors
+                self._tell({"failed": error.strerror})
+            else:
+                self._tell({"forked": pid}, (channel.fileno(),))
+
+    def _start_child(self, ours: ExitStack) -> tuple[int, socket.socket]:
+        """The child and the worker's end of its channel; `ours` closes what this process need not keep."""
         server = os.getpid()
+        channel, child_end = map(ours.enter_context, socket.socketpair())
+        output, child_output = os.pipe()
+        ours.callback(os.close, child_output)
         try:
             pid = os.fork()
-        except OSError as error:
+        except OSError:
             os.close(output)
-            self._tell({"failed": error.strerror})
-        else:
-            if pid == 0:
-                live(self._perform, self._bounds, server, child_end.fileno(), child_output)
-            self._adopt(pid, output)
-            self._tell({"forked": pid}, (worker_end.fileno(),))
-        finally:
-            worker_end.close()
-            child_end.close()
-            os.close(child_output)
+            raise
+        if pid == 0:
+            live(self._perform, self._bounds, server, child_end.fileno(), child_output)
+        self._adopt(pid, output)
+        return pid, channel
 
     def _adopt(self, pid: int, output: int) -> None:
         os.set_blocking(output, False)
@@ -172,6 +178,7 @@ def main() -> None:
     die_with_parent(arguments.worker, signal.SIGKILL)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)  # the worker answers these; this process ends with it
+    control = socket.socket(fileno=_lowest(arguments.control_fd))
     lower(resource.RLIMIT_NOFILE, SERVER_OPEN_FILES)
     module, _, function = arguments.perform.partition(":")
     perform: Perform = getattr(importlib.import_module(module), function)
@@ -179,7 +186,14 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # a child's collector must not touch, and so copy, every page it shares with this process
     bounds = Bounds(arguments.memory_bytes, arguments.cpu_s, arguments.file_bytes)
-    Forkserver(socket.socket(fileno=arguments.control_fd), perform, bounds).serve()
+    Forkserver(control, perform, bounds).serve()
+
+
+def _lowest(fd: int) -> int:
+    """The same connection under the lowest free number: a busy worker's own may lie past this process's limit."""
+    lowest = os.dup(fd)
+    os.close(fd)
+    return lowest
 
 
 def _arguments() -> argparse.Namespace:

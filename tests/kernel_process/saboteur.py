@@ -289,7 +289,7 @@ def report_surroundings(job: KernelJob, announce: Announce) -> None:
 
 def _open_fds() -> list[int]:
     found = []
-    for fd in range(1024):
+    for fd in range(4096):
         try:
             os.fstat(fd)
         except OSError:

@@ -1,9 +1,11 @@
 """A kernel process reads its libraries, writes its scratch folder, and reaches nothing else."""
 
 import asyncio
+import contextlib
 import os
 import re
-from collections.abc import AsyncIterator
+import resource
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,22 @@ async def answers(kernel: ForkedKernel, scratch: Path, outside: Path) -> dict[st
     return dict(line.split(": ") for line in (scratch / "part.step").read_text().splitlines())
 
 
+@contextlib.contextmanager
+def many_open_files() -> Iterator[None]:
+    """No descriptor below 1100 is free."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 2000), limits[1]))
+    taken = [os.open(os.devnull, os.O_RDONLY)]
+    while taken[-1] < 1100:
+        taken.append(os.dup(taken[0]))
+    try:
+        yield
+    finally:
+        for fd in taken:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 def adjustments(pids: set[int]) -> set[str]:
     """How willingly the machine kills these processes."""
     return {Path(f"/proc/{pid}/oom_score_adj").read_text().strip() for pid in pids}
@@ -110,6 +128,15 @@ async def test_a_kernel_is_alone_in_its_group_and_scratch_folder(kernel: ForkedK
     assert "core=(0, 0)\n" in surroundings
     assert "fds=[0, 1, 2, 3]" in surroundings
     assert (scratch / "part.step").stat().st_mode & 0o077 == 0
+
+
+async def test_a_worker_with_many_files_open_leaves_none_of_them_to_its_kernels(scratch: Path) -> None:
+    """Its end of the connection then has a number past the forkserver's own limit."""
+    with many_open_files():
+        forked = ForkedKernel(LIMITS, SABOTEUR)
+        await forked.start()
+    assert "fds=[0, 1, 2, 3]" in await surroundings_of(forked, scratch)
+    await forked.close()
 
 
 async def test_the_machine_kills_kernels_before_anything_else(own_kernel: ForkedKernel, scratch: Path) -> None:

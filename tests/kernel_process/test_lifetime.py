@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -165,6 +166,33 @@ async def test_a_run_cancelled_before_the_forkserver_is_warm_leaves_its_child_to
     run.cancel()
     await asyncio.wait({run})
     assert await outcome_of(own_kernel, "work", tmp_path) == Built()
+
+
+async def test_runs_cancelled_before_the_forkserver_is_warm_leave_one_spare(
+    own_kernel: ForkedKernel, tmp_path: Path
+) -> None:
+    """Each had a child on its way; the others have nothing to wait for."""
+    runs = [asyncio.create_task(outcome_of(own_kernel, "work", tmp_path)) for _ in range(8)]
+    await asyncio.sleep(0)
+    for run in runs:
+        run.cancel()
+    await asyncio.wait(runs)
+    assert await outcome_of(own_kernel, "work", tmp_path) == Built()
+    await settles(lambda: len(children(server_of(own_kernel))), 1, "one spare is left")
+    assert await outcome_of(own_kernel, "work", tmp_path) == Built()
+
+
+async def test_a_forkserver_without_descriptors_refuses_and_lives(own_kernel: ForkedKernel, tmp_path: Path) -> None:
+    assert await outcome_of(own_kernel, "work", tmp_path) == Built()
+    server = server_of(own_kernel)
+    await settles(lambda: len(children(server)), 1, "the spare is there")
+    limits = resource.prlimit(server, resource.RLIMIT_NOFILE)
+    resource.prlimit(server, resource.RLIMIT_NOFILE, (5, limits[1]))
+    assert await outcome_of(own_kernel, "work", tmp_path) == Built()  # in the spare
+    assert await outcome_of(own_kernel, "work", tmp_path) == Crashed("no process", "building")
+    resource.prlimit(server, resource.RLIMIT_NOFILE, limits)
+    assert await outcome_of(own_kernel, "work", tmp_path) == Built()
+    assert server_of(own_kernel) == server
 
 
 async def test_a_stopped_forkserver_does_not_hold_a_cancelled_run(own_kernel: ForkedKernel, tmp_path: Path) -> None:
