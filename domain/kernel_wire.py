@@ -4,6 +4,7 @@ Never reads or writes a descriptor: both ends bring their own.
 """
 
 import json
+import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,9 +167,24 @@ def reply_from(body: bytes) -> Reply:
         BrokenFrame: it holds none.
     """
     try:
-        return _as_reply(_REPLY.validate_json(body))
+        frame = _REPLY.validate_json(body)
+        if not _is_finite(frame.model_dump()):
+            raise BrokenFrame("not a number")
+        return _as_reply(frame)
     except (ValidationError, TypeError):  # TypeError: a problem without its fields
         raise BrokenFrame("not a reply") from None
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether no number in it, however deep, is infinite or none: the frame's own rule does not reach what it holds."""
+    match value:
+        case float():
+            return math.isfinite(value)
+        case dict():
+            return all(map(_is_finite, value.values()))
+        case list() | tuple():
+            return all(map(_is_finite, value))
+    return True
 
 
 def _as_reply(frame: _AnyReply) -> Reply:

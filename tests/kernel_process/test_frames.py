@@ -118,3 +118,13 @@ def test_what_is_no_job_is_a_broken_frame() -> None:
 def test_a_frame_holds_no_numbers_that_json_has_not() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         pack({"fraction": float("nan")})
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+@pytest.mark.parametrize("field", ["1000.0", "-5.0"])
+def test_a_measure_that_is_no_number_is_a_broken_frame(field: str, number: str) -> None:
+    """In the facts themselves or deeper, in a bounding box."""
+    (body,) = bodies(reply_frame(REPLIES[1]))
+    assert field in body.decode()
+    with pytest.raises(BrokenFrame):
+        reply_from(body.decode().replace(field, number, 1).encode())
