@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -17,16 +18,26 @@ CHUNK_BYTES = 1024 * 1024
 CAN_NOT_LINK = frozenset({errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EXDEV})
 """A file system without hard links, or a file that has all it may have (65,000 on ext4): its bytes are copied."""
 
+IS_NO_FILE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EOPNOTSUPP})
+"""What opening says of a path with nothing at it, with a symbolic link there, or a socket (macOS: the last)."""
+
 FOLDER_ATTEMPTS = 3
 """A folder that somebody else removes between its making and its use is made again; thrice in a row is a fault."""
 
 
 def open_if_there(path: Path) -> BinaryIO | None:
-    """The regular file at `path`, open for reading; None if there is none."""
+    """The regular file at `path`, open for reading; None if there is none. A symbolic link to a file is none."""
     try:
-        return path.open("rb")
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        # Opening a pipe would wait for its writer, were it not for O_NONBLOCK; to a regular file that means nothing.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in IS_NO_FILE:
+            return None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         return None
+    return os.fdopen(descriptor, "rb")
 
 
 def write(path: Path, fill: Callable[[BinaryIO], None]) -> None:
@@ -47,16 +58,19 @@ def copy_hashed(source: BinaryIO, target: BinaryIO) -> str:
 
 
 def link_or_copy(source: Path, target: Path) -> bool:
-    """Make `target` the same file as `source`, or failing that an equal one; False if there is no source."""
+    """Make `target` the same file as `source`, or failing that an equal one; False if there is no regular file there.
+
+    The caller removes what may stand at `target` then.
+    """
     try:
-        os.link(source, target)
+        os.link(source, target, follow_symlinks=False)
     except FileNotFoundError:
         return False
     except OSError as error:
         if error.errno not in CAN_NOT_LINK:
             raise
         return _copy(source, target)
-    return True
+    return stat.S_ISREG(target.lstat().st_mode)
 
 
 def show(draft: Path, target: Path) -> None:

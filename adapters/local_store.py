@@ -64,7 +64,10 @@ class LocalArtifactStore:
         """See `ArtifactStore`. The bytes are hashed as they are copied, so nothing can change them in between."""
 
         def fill(file: BinaryIO) -> None:
-            with path.open("rb") as source:
+            source = open_if_there(path)
+            if source is None:
+                raise StoreUnreachable("there is no such file to store")
+            with source:
                 if copy_hashed(source, file) != sha256:
                     raise StoreUnreachable("the file does not have the hash that was announced")
 
@@ -143,7 +146,7 @@ class LocalArtifactStore:
 
         def delete() -> None:
             folder = self._path(prefix)
-            if not folder.is_dir():
+            if folder.is_symlink() or not folder.is_dir():
                 return
             with self._draft() as grave:
                 os.replace(folder, grave)

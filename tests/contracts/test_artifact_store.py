@@ -3,13 +3,19 @@
 import asyncio
 import hashlib
 import os
+import socket
 import stat
+import threading
+from collections.abc import Callable
+from contextlib import chdir
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
+from adapters import local_store
+from adapters.atomic_files import copy_hashed
 from adapters.local_store import INCOMING, SMALL_BYTES, LocalArtifactStore
 from domain.messages import StoreKey
 from domain.ports import ArtifactStore, StoreUnreachable
@@ -231,6 +237,55 @@ async def test_no_draft_is_left_after_success_or_refusal(
     assert list((tmp_path / "store" / INCOMING).iterdir()) == []
 
 
+def _make_link(path: Path, target: Path) -> None:
+    path.symlink_to(target)
+
+
+def _make_pipe(path: Path, target: Path) -> None:
+    os.mkfifo(path)
+
+
+def _make_socket(path: Path, target: Path) -> None:
+    with chdir(path.parent), socket.socket(socket.AF_UNIX) as bound:  # a socket's path may have 100 characters only
+        bound.bind(path.name)
+
+
+NO_FILE = pytest.mark.parametrize("make", [_make_link, _make_pipe, _make_socket])
+
+
+@NO_FILE
+async def test_what_is_no_regular_file_is_no_object(
+    local: LocalArtifactStore, tmp_path: Path, source: Path, make: Callable[[Path, Path], None]
+) -> None:
+    """A link would lead out of the store, and opening a pipe would wait for ever."""
+    await local.put_bytes(OTHER, b"x")
+    make(tmp_path / "store" / OTHER.replace("part", "trap"), source)
+    trap = StoreKey(OTHER.replace("part", "trap"))
+    assert await local.open(trap) is None
+    assert await local.get_bytes(trap) is None
+    assert await local.get_file(trap, tmp_path / "back") is False
+    assert await local.stat(trap) is None
+    assert await local.copy(trap, KEY) is False
+    assert await local.stat(KEY) is None
+
+
+@NO_FILE
+async def test_what_is_no_regular_file_is_not_stored(
+    local: LocalArtifactStore, tmp_path: Path, source: Path, make: Callable[[Path, Path], None]
+) -> None:
+    make(tmp_path / "trap", source)
+    with pytest.raises(StoreUnreachable):
+        await local.put_file(KEY, tmp_path / "trap", sha256())
+
+
+async def test_a_link_to_a_folder_is_not_deleted(local: LocalArtifactStore, tmp_path: Path, source: Path) -> None:
+    await local.put_bytes(KEY, b"x")
+    (tmp_path / "store" / "elsewhere").symlink_to(tmp_path)
+    await local.delete_folder(StoreKey("elsewhere"))
+    assert (tmp_path / "store" / "elsewhere").is_symlink()
+    assert source.exists()
+
+
 async def test_a_copy_takes_no_space(local: LocalArtifactStore, tmp_path: Path, source: Path) -> None:
     await local.put_file(KEY, source, sha256())
     await local.copy(KEY, OTHER)
@@ -240,7 +295,7 @@ async def test_a_copy_takes_no_space(local: LocalArtifactStore, tmp_path: Path, 
 async def test_a_file_system_without_links_gets_a_copy(
     local: LocalArtifactStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_links(source: Any, target: Any) -> None:
+    def no_links(source: Any, target: Any, **how: Any) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", no_links)
@@ -269,17 +324,24 @@ async def test_a_store_whose_folder_can_not_be_made_is_unreachable(tmp_path: Pat
             await attempt
 
 
-async def test_a_cancelled_copy_is_over_when_its_caller_goes_on(local: LocalArtifactStore, tmp_path: Path) -> None:
+async def test_a_cancelled_copy_is_over_when_its_caller_goes_on(
+    local: LocalArtifactStore, tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else a file could be published after the clean-up that follows a cancellation."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    putting = asyncio.ensure_future(local.put_file(KEY, pipe, sha256(b"x")))
-    writer = await asyncio.to_thread(pipe.open, "wb")  # returns when the store has opened the other end
+    has_begun, may_go_on = threading.Event(), threading.Event()
+
+    def copy_when_told(original: BinaryIO, target: BinaryIO) -> str:
+        has_begun.set()
+        may_go_on.wait()
+        return copy_hashed(original, target)
+
+    monkeypatch.setattr(local_store, "copy_hashed", copy_when_told)
+    putting = asyncio.ensure_future(local.put_file(KEY, source, sha256()))
+    await asyncio.to_thread(has_begun.wait)
     putting.cancel()
     _, pending = await asyncio.wait({putting}, timeout=0)
+    may_go_on.set()
     assert pending == {putting}
-    writer.write(b"x")
-    writer.close()
     with pytest.raises(asyncio.CancelledError):
         await putting
     assert list((tmp_path / "store" / INCOMING).iterdir()) == []
