@@ -161,7 +161,7 @@ class LinkForged(Problem):
 
 @dataclass(frozen=True)
 class ArtifactGone(Problem):
-    """The file behind this link is no longer kept."""
+    """The file behind this link is no longer kept. POST /v1/jobs/{{job_id}}/retry makes it again."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class EvictedTooOften(Problem):
 
 @dataclass(frozen=True)
 class StoreUnavailable(Problem):
-    """The finished files could not be stored or published before the deadline."""
+    """The store that holds the files could not be read or written in time."""
 
     retryable: ClassVar[bool] = True
 
