@@ -1,5 +1,6 @@
 """Who is let in, and how the process starts and stops (contract rule 60, last sentence)."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -58,6 +59,7 @@ def test_an_absolute_target_does_not_get_around_the_host(raw: socket.socket) -> 
     assert raw.makefile("rb").readline().split()[1] == b"421"
 
 
+GOOD = json.loads((ROOT / "examples" / "bored-cylinder.json").read_bytes())
 STEERED = "/v1/jobs/cad_" + "0" * 32
 CHANGES = pytest.mark.parametrize(
     "path", [*(f"{STEERED}/{verb}" for verb in ("cancel", "retry", "pause", "resume")), "/v1/models/validate"]
@@ -129,11 +131,20 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_harms_nobody(raw: socket
 
 @pytest.fixture(scope="module")
 async def stopped(tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """An API that has served a link and was then ordered to stop."""
+    """An API that was asked in every way that a log might tell of, and then ordered to stop."""
     service = await started(tmp_path_factory.mktemp("stopped"), f"127.0.0.1:{free_port()}")
     try:
         async with httpx.AsyncClient(base_url=service.url) as client:
             await client.get("/v1/artifacts/x?expires=1&signature=abcdef")
+            await client.get("/v1/artifacts/x?expires=1&signature=abcdef", headers={"Host": "example.org"})
+            upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
+            await client.get("/v1/artifacts/x?signature=abcdef", headers=upgrade)
+            for key in ("secret-key", '"secret-key', '"secret-key"'):
+                headers = {"Idempotency-Key": key}
+                await client.post("/v1/models/generate", json=GOOD, headers=headers)
+                await client.post("/v1/models/generate", json={"secret-key": 1}, headers=headers)
+        _broken(service.url, b"GET /v1/artifacts/x?signature=abcdef HTTP/9\r\nIdempotency-Key: secret-key\r\n\r\n")
+        _broken(service.url, b"GET /x?signature=abcdef HTTP/1.1\r\nsecret-key\r\n\r\n")
         service.process.signal(signal.SIGTERM)
         await service.process.ended()
     finally:
@@ -149,8 +160,17 @@ async def test_it_says_at_start_that_it_serves_this_machine_only(stopped: Servic
     assert "no API keys are configured" in stopped.process.tail()
 
 
-async def test_links_are_not_logged(stopped: Service) -> None:
-    assert "abcdef" not in stopped.process.tail()
+@pytest.mark.parametrize("secret", ["abcdef", "signature", "secret-key"])
+async def test_links_and_keys_are_not_logged(stopped: Service, secret: str) -> None:
+    assert secret not in (stopped.data_dir / "api.log").read_text()
+
+
+def _broken(url: str, sent: bytes) -> None:
+    """Send what is no HTTP, until the server has said so."""
+    address = httpx.URL(url)
+    with socket.create_connection((address.host, address.port or 80), timeout=30) as connection:
+        connection.sendall(sent)
+        assert connection.recv(1024).startswith(b"HTTP/1.1 400")
 
 
 def api_that_ends(*arguments: str, fds: tuple[int, ...] = (), **environment: str) -> subprocess.CompletedProcess[str]:
