@@ -1,8 +1,9 @@
 """SIGTERM on the worker: nothing is lost, nothing is charged, nothing runs twice (rules 21-23, 51 for single jobs)."""
 
+import os
 import signal
 
-from tests.chaos.scene import Scene, ends
+from tests.chaos.scene import Scene, descendants, ends, working_in
 
 
 async def test_evicted_while_building_is_suspended_and_resumes_on_a_new_worker(scene: Scene) -> None:
@@ -55,16 +56,16 @@ async def test_a_second_sigterm_changes_nothing(scene: Scene) -> None:
 
 
 async def test_an_eviction_after_a_crash_leaves_exactly_one_attempt(scene: Scene) -> None:
-    crashing = await scene.worker(gate="crash_while_building")
+    worker = await scene.worker(gate="hold_while_building")
     await scene.submit()
-    await scene.becomes("suspended", "processing")
-    crashing.signal(signal.SIGTERM)
-    await ends(crashing)
-    holding = await scene.worker(gate="hold_while_building")
-    await scene.at("building")
-    holding.signal(signal.SIGTERM)
-    await ends(holding)
-    await scene.becomes("suspended")
+    first = await scene.at("building")
+    (kernel,) = working_in(first, descendants(worker.pid))
+    os.kill(kernel, signal.SIGKILL)
+    await scene.at("building", not_in=first)
+    worker.signal(signal.SIGTERM)
+    await ends(worker)
+    status = await scene.becomes("suspended")
+    assert (status["suspended_reason"], status["evictions"], status["attempt"]) == ("evicted", 1, 2)
 
     await scene.worker(gate="crash_while_building")
     await scene.assert_failed("kernel-crashed", kernel_runs=3)
