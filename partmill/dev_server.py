@@ -60,9 +60,9 @@ class DevServer:
         return f"{self.flags['ip']}:{self.flags['port']}"
 
     @property
-    def web_ui(self) -> str:
-        """URL of its Web UI."""
-        return f"http://{self.flags['ip']}:{self.flags['ui-port']}"
+    def web_ui(self) -> str | None:
+        """URL of its Web UI; None where it is to have none."""
+        return None if self.flags.get("headless") is True else f"http://{self.flags['ip']}:{self.flags['ui-port']}"
 
     def placed(self, data_dir: Path, port: int, ui_port: int) -> "DevServer":
         """The same server on these ports, with a relative database name inside `data_dir`."""

@@ -100,13 +100,14 @@ class Stack:
     @property
     def urls(self) -> dict[str, str]:
         """Where everything is."""
-        return {
+        urls = {
             "server": self.server,
             "docs": f"{self.server}/docs",
             "web_ui": self.temporal.web_ui,
             "temporal": self.temporal.address,
             "data_dir": str(self.data_dir),
         }
+        return {name: url for name, url in urls.items() if url is not None}
 
     def wait_ready(self) -> None:
         """Return once jobs can be created.

@@ -48,4 +48,4 @@ def _lines(urls: dict[str, str]) -> str:
         "temporal": "Temporal",
         "data_dir": "Data folder",
     }
-    return "\n".join(f"{name:<16}{urls[key]}" for key, name in names.items())
+    return "\n".join(f"{name:<16}{urls[key]}" for key, name in names.items() if key in urls)

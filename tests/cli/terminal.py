@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.processes import ROOT
+from tests.processes import ROOT, free_port
 
 EXAMPLE = str(ROOT / "examples" / "bored-cylinder.json")
 
@@ -32,9 +32,10 @@ class Terminal:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Nothing of the tester's own partmill settings."""
+        """Nothing of the tester's own: no settings, and no stack that runs at the usual address."""
         plain = {key: value for key, value in os.environ.items() if not key.startswith("PARTMILL_")}
-        own = {"PARTMILL_DATA_DIR": str(self.data), "PYTHONPATH": str(ROOT), **(self.settings or {})}
+        own = {"PARTMILL_DATA_DIR": str(self.data), "PARTMILL_PORT": str(free_port()), "PYTHONPATH": str(ROOT)}
+        own |= self.settings or {}
         return plain | own | ({"PARTMILL_SERVER": self.server} if self.server else {})
 
     def run(self, *words: str, stdin: bytes = b"") -> tuple[int, str, str]:

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from partmill.child import Child
@@ -15,7 +16,7 @@ from partmill.dev_server import FLAGS, DevServer, load_dev_server, temporal_bina
 from partmill.ports import HOST, answers, reserve
 from partmill.stack_errors import StackError
 from tests.cli.seeing import seen
-from tests.processes import ROOT
+from tests.processes import ROOT, free_port
 
 
 def written(folder: Path, text: str) -> Path:
@@ -34,7 +35,7 @@ def test_the_shipped_file_becomes_these_flags(tmp_path: Path) -> None:
     assert ("--port", "7000") in pairs
     assert ("--ui-port", "8000") in pairs
     assert [value for flag, value in pairs if flag == "--sqlite-pragma"] == ["journal_mode=wal", "synchronous=normal"]
-    assert len([value for flag, value in pairs if flag == "--dynamic-config-value"]) == 4
+    assert len([value for flag, value in pairs if flag == "--dynamic-config-value"]) == 5
     assert server.retention == "720h"
 
 
@@ -68,7 +69,9 @@ def test_what_is_no_flag_is_an_error_that_names_it(tmp_path: Path, line: str, na
 
 
 def test_true_and_false_are_written_as_the_program_reads_them(tmp_path: Path) -> None:
-    assert "--headless=true" in load_dev_server(written(tmp_path, "headless: true")).start_command()
+    server = load_dev_server(written(tmp_path, "headless: true"))
+    assert "--headless=true" in server.start_command()
+    assert server.web_ui is None
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +79,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     """The shipped server, started and set up as the stack does it."""
     folder = tmp_path_factory.mktemp("dev-server")
     shipped = load_dev_server().placed(folder, *reserve(0, 0))
-    server = DevServer({**shipped.flags, "log-level": "info"}, shipped.retention)  # what fairness did is told there
+    ours = {"log-level": "info", "http-port": free_port()}  # what fairness did is told in the log
+    server = DevServer({**shipped.flags, **ours}, shipped.retention)
     child = Child("temporal", server.start_command(), {"HOME": str(folder)}, folder / "temporal.log")
     try:
         seen(lambda: answers(HOST, server.flags["port"]), "the server listens")
@@ -125,3 +129,10 @@ def test_the_dynamic_config_that_can_be_seen_is_in_effect(running: DevServer) ->
     assert capabilities["workerPollCompleteOnShutdown"]
     assert capabilities["workerCommands"]
     assert "backlog=fairness" in (Path(running.flags["db-filename"]).parent / "temporal.log").read_text()
+
+
+def test_the_http_api_answers_no_page_that_rebinds_its_name_to_this_machine(running: DevServer) -> None:
+    port = running.flags["http-port"]
+    url = f"http://127.0.0.1:{port}/api/v1/namespaces"
+    hosts = (f"rebound.example:{port}", f"127.0.0.1:{port}")
+    assert [httpx.get(url, headers={"host": host}).status_code for host in hosts] == [403, 200]

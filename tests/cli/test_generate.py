@@ -6,19 +6,12 @@ import signal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from partmill.exit_codes import Exit
-from partmill.place import DEFAULT_SERVER
 from partmill.probe import is_partmill
 from partmill.stack_lock import holder
 from tests.chaos.scene import all_gone, descendants
 from tests.cli.seeing import seen
 from tests.cli.terminal import EXAMPLE, Terminal
-
-pytestmark = pytest.mark.skipif(
-    is_partmill(DEFAULT_SERVER), reason="a partmill runs at its usual address, and `generate` would use that one"
-)
 
 HELD = {"PARTMILL_KERNEL_PROGRAM": "tests.chaos.gates:hold_while_building"}
 

@@ -138,6 +138,18 @@ async def test_up_ends_cleanly_at_sigterm(tmp_path: Path) -> None:
     await all_gone(started)
 
 
+def test_up_listens_where_the_setting_says_and_generate_looks_there(tmp_path: Path) -> None:
+    """The folders differ, so that nothing but the setting can lead there."""
+    port = str(free_port())
+    (tmp_path / "other").mkdir()
+    with Terminal(tmp_path, settings={"PARTMILL_PORT": port}).running("up", "--json", *ports()[2:]) as process:
+        assert urls(process.stdout)["server"] == f"http://127.0.0.1:{port}"
+        other = Terminal(tmp_path / "other", settings={"PARTMILL_PORT": port})
+        code, stdout, stderr = other.run("generate", EXAMPLE, "-o", "part.step", "--json", "--no-start")
+        assert code == Exit.OK, stderr
+        assert json.loads(stdout)["job_url"].startswith(f"http://127.0.0.1:{port}/")
+
+
 async def test_up_ends_when_a_part_dies(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     with terminal.running("up", "--json", *ports()) as process:
