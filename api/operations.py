@@ -27,6 +27,7 @@ from domain.problems import (
     EngineUnavailable,
     ForeignHost,
     ForeignOrigin,
+    HeadTooLarge,
     IdempotencyKeyReused,
     InternalError,
     InvalidIdempotencyKey,
@@ -39,14 +40,16 @@ from domain.problems import (
     RequestTooSlow,
     StateConflict,
     StoreUnavailable,
+    TooManyConnections,
     UnsupportedMediaType,
     ValidationFailed,
 )
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
-ALWAYS = problems(ForeignHost, InternalError)
-BODY = (ForeignOrigin, MalformedRequest, UnsupportedMediaType, PayloadTooLarge, RequestTooSlow, ValidationFailed)
+ALWAYS = problems(ForeignHost, HeadTooLarge, InternalError, RequestTooSlow, TooManyConnections)
+BODY = (ForeignOrigin, MalformedRequest, UnsupportedMediaType, PayloadTooLarge, ValidationFailed)
+NO_ENGINE = (EngineUnavailable, TooManyConnections)
 REPLAY_HEADERS = ("Location", "Retry-After", "Idempotent-Replayed")
 
 KEY_HEADER = {
@@ -68,7 +71,7 @@ def add_operations(app: FastAPI, jobs: JobRoutes) -> None:
         "Create a job",
         answer(202, "A new job.", ReceiptDocument, ("Location", "Retry-After"))
         | answer(200, "The job that this request has already.", JobDocument, REPLAY_HEADERS)
-        | problems(InvalidIdempotencyKey, *BODY, IdempotencyKeyReused, EngineUnavailable),
+        | problems(InvalidIdempotencyKey, *BODY, IdempotencyKeyReused, *NO_ENGINE),
         parameters=[KEY_HEADER],
     )
     _post(
@@ -92,7 +95,7 @@ def add_operations(app: FastAPI, jobs: JobRoutes) -> None:
         "/v1/jobs/{job_id}",
         jobs.job,
         "Look at a job",
-        answer(200, "The job's status.", JobDocument, ("Retry-After",)) | problems(JobNotFound, EngineUnavailable),
+        answer(200, "The job's status.", JobDocument, ("Retry-After",)) | problems(JobNotFound, *NO_ENGINE),
         parameters=[JOB_ID],
     )
     _get(app, "/livez", live, "Is this process alive?", answer(200, "It is.", HealthDocument))
@@ -101,13 +104,13 @@ def add_operations(app: FastAPI, jobs: JobRoutes) -> None:
         "/readyz",
         jobs.ready,
         "Can jobs be created?",
-        answer(200, "They can.", HealthDocument) | problems(EngineUnavailable),
+        answer(200, "They can.", HealthDocument) | problems(*NO_ENGINE),
     )
 
 
 def add_steering(app: FastAPI, steering: SteeringRoutes) -> None:
     """What may be done to a job."""
-    refusals = problems(ForeignOrigin, JobNotFound, StateConflict, EngineUnavailable, StoreUnavailable)
+    refusals = problems(ForeignOrigin, JobNotFound, StateConflict, StoreUnavailable, *NO_ENGINE)
     for path, endpoint, summary in (
         ("cancel", steering.cancel, "Cancel a job"),
         ("retry", steering.retry, "Retry a job"),
@@ -138,7 +141,7 @@ def add_downloads(app: FastAPI, downloads: Downloads) -> None:
         | answer(304, "The client has this version.", None, versions)
         | answer(412, "The client wants another version.", None, versions)
         | answer(416, "The file has none of these bytes.", None, ("Content-Range",))
-        | problems(LinkExpired, LinkForged, ArtifactGone, StoreUnavailable),
+        | problems(LinkExpired, LinkForged, ArtifactGone, StoreUnavailable, TooManyConnections),
         parameters=[
             _in_path("key", "As the link has it.", "local/cad_8f93b2a1c0d44b5ea1f0c2d3e4f50617/bored-cylinder.step"),
             _in_query("expires", "As the link has it: Unix time, seconds."),
@@ -173,7 +176,7 @@ def _add(
         response_class=Response,
         summary=summary,
         operation_id=summary.lower().rstrip("?").replace(" ", "-"),
-        responses=answers | ALWAYS,
+        responses=ALWAYS | answers,
         openapi_extra=description,
     )
 
