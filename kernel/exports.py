@@ -14,7 +14,7 @@ from OCP.TopoDS import TopoDS_Shape
 from domain.messages import GeometryFacts, Produced
 from domain.problems import Refusal
 from kernel.inspection import checked_solidity
-from kernel.topology import solids_of
+from kernel.topology import is_nothing_but_a_solid, solids_of
 from kernel.verdicts import insist
 
 FULL_BYTES = 1024 * 1024
@@ -51,9 +51,10 @@ def _is_full(folder: Path) -> bool:
 
 
 def check_read_back(shape: TopoDS_Shape, facts: GeometryFacts, file_format: str) -> None:
-    """Raises Refusal unless what a fresh reader found has the solids and the volume of the inspected shape."""
+    """Raises Refusal unless what a fresh reader found is one solid alone with the volume of the inspected shape."""
     solids = len(solids_of(shape))
     insist(solids == facts.solids, "solids-read-back", facts.solids, solids, file_format)
+    insist(is_nothing_but_a_solid(shape), "loose-parts", "a solid and nothing beside it", "loose parts", file_format)
     checked_solidity(shape, facts.volume, file_format)
 
 

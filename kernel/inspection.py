@@ -9,14 +9,18 @@ from OCP.TopoDS import TopoDS_Shape
 
 from domain.catalogue import MODELS
 from domain.messages import BoundingBox, GeometryFacts, Part
+from domain.sizes import SMALLEST_GAP_MM
 from kernel.bounds import bounding_box
 from kernel.measures import TIGHT_EPSILON, Solidity, area, solidity
-from kernel.topology import distinct_edges, faces_of, solids_of
-from kernel.validity import free_edges, is_valid, shells_are_closed
+from kernel.topology import distinct_edges, faces_of, is_nothing_but_a_solid, solids_of
+from kernel.validity import free_edges, is_valid, largest_tolerance, shells_are_closed
 from kernel.verdicts import insist
 
 VOLUME_TOLERANCE = 1e-6
 """Relative. Sound parts agree to 1e-14; the smallest wrong one that was seen was off by 1e-3."""
+
+LARGEST_TOLERANCE_MM = SMALLEST_GAP_MM / 4
+"""Two edges this far off each leave half of the smallest gap open. Sound parts have 1e-7 throughout."""
 
 BOUNDS_TOLERANCE = 1e-6
 """Relative to the largest side: a part that ignores a parameter is off by far more."""
@@ -56,6 +60,9 @@ def _agree(found: float, expected: float) -> bool:
 def _check_topology(shape: TopoDS_Shape) -> None:
     solids = len(solids_of(shape))
     insist(solids == 1, "solids", 1, solids)
+    insist(is_nothing_but_a_solid(shape), "loose-parts", "a solid and nothing beside it", "loose parts")
+    tolerance = largest_tolerance(shape)
+    insist(tolerance <= LARGEST_TOLERANCE_MM, "tolerance", f"at most {LARGEST_TOLERANCE_MM} mm", f"{tolerance:.3g} mm")
     insist(shells_are_closed(shape), "closed-shells", "closed, consistently oriented shells", "an open or twisted one")
     free = free_edges(shape)
     insist(free == 0, "free-edges", 0, free)

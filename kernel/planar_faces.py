@@ -35,20 +35,22 @@ def circles_of(face: TopoDS_Face, analysed: TopTools_IndexedMapOfShape) -> list[
     circles = []
     for wire in wires_of(face):
         edges = edges_of(wire)
-        circle = _circle(edges[0], plane) if len(edges) == 1 and analysed.Contains(edges[0]) else None
+        circle = _circle(edges[0], face, plane) if len(edges) == 1 and analysed.Contains(edges[0]) else None
         if circle is None:
             return None
         circles.append(circle)
     return circles or None
 
 
-def _circle(edge: TopoDS_Edge, plane: gp_Pln) -> Circle | None:
-    """The edge as a circle in the plane; None if it is anything else or lies outside the plane."""
+def _circle(edge: TopoDS_Edge, face: TopoDS_Face, plane: gp_Pln) -> Circle | None:
+    """The edge as a circle in the plane; None if it is anything else, lies outside the plane or elsewhere in it."""
     curve = BRepAdaptor_Curve(edge)
     turn = curve.LastParameter() - curve.FirstParameter()
     if curve.GetType() != GeomAbs_Circle or abs(turn - FULL_TURN) > FULL_TURN_TOLERANCE:
         return None
     circle, tolerance = curve.Circle(), BRep_Tool.Tolerance_s(edge)
+    if not _agree(curve, BRepAdaptor_Curve(edge, face), tolerance):
+        return None
     axis, center = circle.Axis().Direction(), circle.Location()
     normal = plane.Position().XDirection().Crossed(plane.Position().YDirection())
     if not axis.IsParallel(normal, PARALLEL_RAD) or plane.Distance(center) > tolerance:
@@ -56,6 +58,18 @@ def _circle(edge: TopoDS_Edge, plane: gp_Pln) -> Circle | None:
     x, y = ElSLib.Parameters_s(plane, center)
     runs_with_normal = (axis.Dot(normal) > 0) == (edge.Orientation() == TopAbs_FORWARD)
     return Circle(x, y, circle.Radius(), not runs_with_normal, tolerance)
+
+
+def _agree(curve: BRepAdaptor_Curve, drawn: BRepAdaptor_Curve, tolerance: float) -> bool:
+    """Whether the edge as drawn in the face's own coordinates is the circle that it is in space.
+
+    Three points tell: both are circles, run through at an even pace.
+    """
+    if drawn.GetType() != GeomAbs_Circle:
+        return False
+    first = curve.FirstParameter()
+    parameters = (first, first + FULL_TURN / 3, first + FULL_TURN * 2 / 3)
+    return all(curve.Value(at).Distance(drawn.Value(at)) <= tolerance for at in parameters)
 
 
 def circles_bound_a_face(circles: list[Circle]) -> bool:

@@ -11,7 +11,7 @@ from OCP.BRep import BRep_Tool
 from OCP.BRepAdaptor import BRepAdaptor_Surface
 from OCP.BRepCheck import BRepCheck_Analyzer, BRepCheck_NoError, BRepCheck_Shell, BRepCheck_Solid
 from OCP.GeomAbs import GeomAbs_Plane
-from OCP.TopAbs import TopAbs_EDGE, TopAbs_FORWARD
+from OCP.TopAbs import TopAbs_EDGE, TopAbs_FACE, TopAbs_FORWARD, TopAbs_VERTEX
 from OCP.TopExp import TopExp
 from OCP.TopoDS import TopoDS_Face, TopoDS_Shape, TopoDS_Shell, TopoDS_Solid
 from OCP.TopTools import TopTools_IndexedMapOfShape
@@ -35,6 +35,11 @@ def shells_are_closed(shape: TopoDS_Shape) -> bool:
     """Whether there is a shell, and each is closed and consistently oriented."""
     shells = shells_of(shape)
     return bool(shells) and all(_is_closed(shell) for shell in shells)
+
+
+def largest_tolerance(shape: TopoDS_Shape) -> float:
+    """How far, mm, any face, edge or vertex may be from where it says it is."""
+    return max(BRep_Tool.MaxTolerance_s(shape, kind) for kind in (TopAbs_FACE, TopAbs_EDGE, TopAbs_VERTEX))
 
 
 def is_valid(shape: TopoDS_Shape) -> bool:

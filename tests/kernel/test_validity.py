@@ -5,18 +5,20 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from OCP.BRep import BRep_Builder
-from OCP.BRepBuilderAPI import BRepBuilderAPI_MakeFace, BRepBuilderAPI_MakePolygon
+from OCP.BRep import BRep_Builder, BRep_Tool
+from OCP.BRepBuilderAPI import BRepBuilderAPI_MakeFace, BRepBuilderAPI_MakePolygon, BRepBuilderAPI_MakeVertex
 from OCP.BRepCheck import BRepCheck_Analyzer
 from OCP.BRepPrimAPI import BRepPrimAPI_MakeBox, BRepPrimAPI_MakePrism
-from OCP.gp import gp_Pln, gp_Pnt, gp_Trsf, gp_Vec
+from OCP.gp import gp_Pln, gp_Pnt, gp_Trsf, gp_Vec, gp_Vec2d
+from OCP.ShapeFix import ShapeFix_ShapeTolerance
+from OCP.TopAbs import TopAbs_INTERNAL
 from OCP.TopLoc import TopLoc_Location
 from OCP.TopoDS import TopoDS, TopoDS_Compound, TopoDS_Face, TopoDS_Shape, TopoDS_Shell, TopoDS_Solid
 
 from domain.problems import GeometryVerificationFailed, Refusal
 from kernel.inspection import inspect
 from kernel.profiles import circle, face_with_holes
-from kernel.topology import faces_of
+from kernel.topology import edges_of, faces_of, solids_of, wires_of
 from kernel.validity import free_edges, is_valid, shells_are_closed
 from tests.domain.corpus import ACCEPTED, Case
 from tests.kernel.parts import EXAMPLE, built, part_of, plate
@@ -92,6 +94,17 @@ def with_a_hole_lifted_off_its_plane() -> TopoDS_Shape:
     return prism(face_with_holes(circle(0, 0, 50), [lifted]))
 
 
+def with_a_hole_drawn_elsewhere() -> TopoDS_Shape:
+    """In space it is where it was; in the plane's own coordinates, which a mesh follows, it is 4 mm beside."""
+    shape = built()
+    plane = next(face for face in faces_of(shape) if len(wires_of(face)) > 2)
+    hole = edges_of(wires_of(plane)[-1])[0]
+    drawn = BRep_Tool.CurveOnSurface_s(hole, plane, 0.0, 1.0)
+    moved = drawn.Translated(gp_Vec2d(4, 0))
+    BRep_Builder().UpdateEdge(hole, moved, plane, BRep_Tool.Tolerance_s(hole))
+    return shape
+
+
 INVALID: tuple[Callable[[], TopoDS_Shape], ...] = (
     with_overlapping_holes,
     with_touching_holes,
@@ -101,6 +114,7 @@ INVALID: tuple[Callable[[], TopoDS_Shape], ...] = (
     with_a_hole_that_runs_the_wrong_way,
     with_a_self_crossing_outline,
     with_a_hole_lifted_off_its_plane,
+    with_a_hole_drawn_elsewhere,
 )
 LEAKING: tuple[Callable[[], TopoDS_Shape], ...] = (without_one_face, with_one_face_reversed, with_one_face_twice)
 
@@ -171,6 +185,50 @@ def test_two_solids_are_refused() -> None:
     with pytest.raises(Refusal) as refused:
         inspect(both, part_of())
     assert refused.value.problem == GeometryVerificationFailed("solids", "1", "2")
+
+
+LOOSE: dict[str, Callable[[], TopoDS_Shape]] = {
+    "circle": lambda: circle(0, 0, 5),
+    "vertex": lambda: BRepBuilderAPI_MakeVertex(gp_Pnt(1, 2, 3)).Vertex(),
+    "face": lambda: face_with_holes(circle(0, 0, 5), []),
+}
+
+
+def compound_of(*parts: TopoDS_Shape) -> TopoDS_Compound:
+    builder, compound = BRep_Builder(), TopoDS_Compound()
+    builder.MakeCompound(compound)
+    for part in parts:
+        builder.Add(compound, part)
+    return compound
+
+
+@pytest.mark.parametrize("loose", LOOSE)
+def test_anything_loose_beside_the_part_is_refused(loose: str) -> None:
+    (solid,) = solids_of(built())
+    assert inspect(compound_of(solid), part_of()).solids == 1
+    with pytest.raises(Refusal) as refused:
+        inspect(compound_of(solid, LOOSE[loose]()), part_of())
+    assert isinstance(refused.value.problem, GeometryVerificationFailed)
+    assert refused.value.problem.check == "loose-parts"
+
+
+def test_anything_loose_within_the_part_is_refused() -> None:
+    (solid,) = solids_of(built())
+    solid.Free(True)
+    BRep_Builder().Add(solid, LOOSE["vertex"]().Oriented(TopAbs_INTERNAL))
+    with pytest.raises(Refusal) as refused:
+        inspect(solid, part_of())
+    assert isinstance(refused.value.problem, GeometryVerificationFailed)
+    assert refused.value.problem.check == "loose-parts"
+
+
+def test_a_part_that_is_vague_about_where_its_edges_are_is_refused() -> None:
+    shape = built()
+    ShapeFix_ShapeTolerance().SetTolerance(shape, 5e-4)
+    with pytest.raises(Refusal) as refused:
+        inspect(shape, part_of())
+    assert isinstance(refused.value.problem, GeometryVerificationFailed)
+    assert refused.value.problem.check == "tolerance"
 
 
 @pytest.mark.parametrize("shape", [None, TopoDS_Shape()])
