@@ -16,7 +16,8 @@ async def durable(tmp_path: Path) -> AsyncIterator[tuple[DevServer, Scene]]:
     """A file-backed Temporal server that can be killed, and a scene around it."""
     server = DevServer(free_port(), tmp_path / "temporal.db", tmp_path / "temporal.log")
     await server.start()
-    stack = RunningStack(server.address, tmp_path)
+    # An outage longer than the heartbeat timeout costs an attempt; on a busy machine a restart can take ten seconds.
+    stack = RunningStack(server.address, tmp_path, {"PARTMILL_HEARTBEAT_TIMEOUT_S": "60"})
     try:
         await stack.start_api()
         async with httpx.AsyncClient(base_url=stack.url, timeout=30) as http:
