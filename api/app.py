@@ -52,7 +52,9 @@ def create_app(
     app.add_exception_handler(Refusal, on_refusal)
     app.add_exception_handler(HTTPException, on_http_exception)
     answers = JobAnswers(links, clock, settings.limits.link_lifetime_s)
-    add_operations(app, JobRoutes(engine, Creation(engine, clock), answers, settings.limits.body_bytes))
+    add_operations(
+        app, JobRoutes(engine, Creation(engine, clock, settings.limits), answers, settings.limits.body_bytes)
+    )
     add_steering(app, SteeringRoutes(engine, store, answers))
     if isinstance(store, LocalArtifactStore) and isinstance(links, SignedLinks):
         add_downloads(app, Downloads(store, links, clock))
