@@ -26,8 +26,8 @@ def write_stl(
 ) -> int:
     """Leave at `target` a mesh that passes every check; returns its number of triangles.
 
-    Raises Refusal with `too-many-triangles` before meshing, or with `geometry-verification-failed` when the finest
-    quality fails too.
+    Raises Refusal with `too-many-triangles`, where it can be foreseen before meshing, or with
+    `geometry-verification-failed` when the finest quality fails too.
     """
     estimate = estimated_triangles(shape, quality)
     if estimate > limit:
@@ -46,8 +46,10 @@ def _write_finer_and_finer(
         if leak is not None and estimated_triangles(shape, finer) > limit:
             raise leak
         try:
-            return _write_once(shape, target, facts, finer)
+            return _write_once(shape, target, facts, finer, limit)
         except Refusal as refusal:
+            if isinstance(refusal.problem, TooManyTriangles):
+                raise leak or refusal from None
             leak = refusal
     assert leak is not None
     raise leak
@@ -61,9 +63,11 @@ def _finer(quality: MeshQuality, divisor: int) -> MeshQuality:
     )
 
 
-def _write_once(shape: TopoDS_Shape, target: Path, facts: GeometryFacts, quality: MeshQuality) -> int:
+def _write_once(shape: TopoDS_Shape, target: Path, facts: GeometryFacts, quality: MeshQuality, limit: int) -> int:
     mesh(shape, quality)
     faces = triangles_by_face(shape)
+    if sum(faces) > limit:
+        raise Refusal(TooManyTriangles(sum(faces), limit))
     insist(all(faces), "faces-meshed", f"{len(faces)} faces", f"{len(faces) - faces.count(0)} faces", "stl")
     writer = StlAPI_Writer()
     writer.ASCIIMode = False

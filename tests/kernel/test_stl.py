@@ -137,3 +137,14 @@ def test_small_holes_are_as_round_as_the_angle_asks(tmp_path: Path) -> None:
     shape = built({**EXAMPLE, "hole_pattern": pattern})
     mesh(shape, MeshQuality(linear_deflection=5.0, angular_deflection=0.2))
     assert min(triangles_by_face(shape)) >= 2 * 31
+
+
+def test_a_mesh_that_outgrows_its_estimate_is_refused_all_the_same(tmp_path: Path) -> None:
+    """The kernel splits the rounded rims of this one finer than foreseen."""
+    shape, quality = built(), MeshQuality(linear_deflection=10, angular_deflection=0.05)
+    foreseen = estimated_triangles(shape, quality)
+    with pytest.raises(Refusal) as refused:
+        write_stl(shape, tmp_path / "part.stl", inspect(shape, part_of()), quality, foreseen)
+    assert isinstance(refused.value.problem, TooManyTriangles)
+    assert refused.value.problem.estimate > refused.value.problem.limit == foreseen
+    assert list(tmp_path.iterdir()) == []
