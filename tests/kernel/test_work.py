@@ -42,12 +42,12 @@ def test_three_processes_make_the_same_bytes(hashes: dict[str, dict[str, str]], 
     assert len({hashes[way][output] for way in hashes}) == 1
 
 
-def test_importing_the_kernel_needs_neither_cadquery_nor_numpy_nor_temporal() -> None:
+def test_importing_the_kernel_needs_neither_cadquery_nor_temporal() -> None:
     loaded = run(
         ["-c", "import sys, kernel.work; print(*sorted({name.split('.')[0] for name in sys.modules}))"]
     ).split()
     assert {"OCP", "kernel"} <= set(loaded)
-    assert {"cadquery", "numpy", "temporalio", "fastapi", "httpx"}.isdisjoint(loaded)
+    assert {"cadquery", "temporalio", "fastapi", "httpx"}.isdisjoint(loaded)
 
 
 def test_the_kernel_prints_nothing(tmp_path: Path) -> None:
