@@ -28,8 +28,11 @@ PATIENT_POLL_S = 1.0
 """Of each of many clients: what partmill's Retry-After asks for. Spread by a quarter, so that they do not march in
 step."""
 
-JOB_TIMEOUT_S = 60.0
-"""A bound against hanging: 60 jobs in line took a slow service 20 s."""
+JOB_TIMEOUT_S = 300.0
+"""A bound against hanging: the last of 60 heavy jobs in line was seen to wait more than 60 s."""
+
+KEEP_ALIVE_S = 2.0
+"""uvicorn closes a connection after 5 s of silence; a POST sent at that moment would be lost."""
 
 CREATE = {"partmill": "/v1/models/generate", "Celery": "/generate"}
 
@@ -68,7 +71,9 @@ class Client:
     async def __aenter__(self) -> "Client":
         # aiohttp and not httpx, which took 4 ms of processor time for each request: as much as either service.
         timeout = aiohttp.ClientTimeout(total=JOB_TIMEOUT_S)
-        self._http = aiohttp.ClientSession(self.service.url, timeout=timeout)
+        self._http = aiohttp.ClientSession(
+            self.service.url, timeout=timeout, connector=aiohttp.TCPConnector(keepalive_timeout=KEEP_ALIVE_S)
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
