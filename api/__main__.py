@@ -8,6 +8,7 @@ import asyncio
 import ipaddress
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -29,6 +30,9 @@ log = logging.getLogger("partmill.api")
 DOWNLOAD_GRACE_S = 4
 """What an order to stop leaves to answers under way: all but long downloads, which clients resume elsewhere."""
 
+OWN_DESCRIPTORS = 100
+"""Logs, the event loop, the connection to Temporal: about twenty."""
+
 BACKLOG = 2048
 """Connections that may wait to be accepted while the process is busy."""
 
@@ -47,8 +51,18 @@ def main() -> None:
         links = SignedLinks(load_signing_key(settings.data_dir))
     except (SettingsError, SigningKeyError, OSError) as error:
         sys.exit(f"partmill api: {error}")
+    BoundedHttp.most_connections = min(BoundedHttp.most_connections, spare_descriptors() // 2)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(_serve(settings, links, listener))
+
+
+def spare_descriptors() -> int:
+    """How many files and connections may be open beside our own few, with the limit raised as far as we may."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * BoundedHttp.most_connections + OWN_DESCRIPTORS
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return allowed - OWN_DESCRIPTORS
 
 
 def _arguments() -> argparse.Namespace:

@@ -28,8 +28,8 @@ class BoundedHttp(HttpToolsProtocol):
     deadline_s: ClassVar[float] = 30
     """For the head, and for the rest of a body that nobody reads any more; over a slow line a head takes a second."""
 
-    most_connections: ClassVar[int] = 400
-    """Each takes a file descriptor, and two while it downloads; a process has 1024 as most systems are set up."""
+    most_connections: ClassVar[int] = 4000
+    """Each takes a file descriptor, and two while it downloads: `spare_descriptors` may say fewer."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)

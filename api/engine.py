@@ -3,6 +3,7 @@
 Never keeps a state of its own: the workflow's execution is the job.
 """
 
+import asyncio
 from datetime import datetime
 from typing import Any
 
@@ -34,6 +35,9 @@ from domain.status import JobMemo, JobStatus
 from workflows.generation import GeneratePart
 from workflows.policies import WORKFLOW_QUEUE
 
+CALLS_AT_ONCE = 64
+"""A storm waits here, where nothing times out, and not in the server, where each call has a few seconds."""
+
 
 class Submission(Wire):
     """All that creating a job needs."""
@@ -51,6 +55,7 @@ class Engine:
     def __init__(self, client: Client) -> None:
         self.client = client
         self._reader = ExecutionReader(client)
+        self._turns = asyncio.Semaphore(CALLS_AT_ONCE)
 
     async def start(self, submission: Submission) -> bool:
         """Create the job in one atomic call; False if it exists already. Twice: the second says False.
@@ -74,23 +79,29 @@ class Engine:
             Refusal: `EngineUnavailable`.
         """
         try:
-            with engine_answers():
-                await self.client.start_workflow(
-                    GeneratePart.run,
-                    order,
-                    id=order.job_id,
-                    task_queue=WORKFLOW_QUEUE,
-                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                    id_reuse_policy=reuse,
-                    memo=memo.model_dump(mode="json"),
-                    search_attributes=attributes,
-                    static_summary=f"{order.part.model} → {', '.join(order.formats)} for tenant {order.tenant}",
-                    priority=Priority(priority_key=order.priority),
-                    rpc_timeout=RPC_TIMEOUT,
-                )
+            async with self._turns:
+                with engine_answers():
+                    await self._start(order, memo, attributes, reuse)
         except WorkflowAlreadyStartedError:
             return False
         return True
+
+    async def _start(
+        self, order: GenerateOrder, memo: JobMemo, attributes: TypedSearchAttributes, reuse: WorkflowIDReusePolicy
+    ) -> None:
+        await self.client.start_workflow(
+            GeneratePart.run,
+            order,
+            id=order.job_id,
+            task_queue=WORKFLOW_QUEUE,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            id_reuse_policy=reuse,
+            memo=memo.model_dump(mode="json"),
+            search_attributes=attributes,
+            static_summary=f"{order.part.model} → {', '.join(order.formats)} for tenant {order.tenant}",
+            priority=Priority(priority_key=order.priority),
+            rpc_timeout=RPC_TIMEOUT,
+        )
 
     async def find(self, job_id: JobId) -> JobStatus | None:
         """The job's status, or None if there is no such job.
@@ -99,8 +110,9 @@ class Engine:
             Refusal: `EngineUnavailable`.
         """
         try:
-            with engine_answers():
-                return await self._reader.read(job_id)
+            async with self._turns:
+                with engine_answers():
+                    return await self._reader.read(job_id)
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return None
