@@ -104,7 +104,7 @@ class Forkserver:
             raise ForkserverLost("it has died")
         while self._spares:
             spare = self._spares.popleft()
-            if not spare.ended.done():
+            if not spare.ended.done() and not _has_hung_up(spare.channel):
                 self._replenish()
                 return spare
             spare.channel.close()
@@ -276,6 +276,16 @@ class Forkserver:
         self._spares.clear()
         while self._give(ForkserverLost("it died")):
             continue
+
+
+def _has_hung_up(channel: socket.socket) -> bool:
+    """Whether the other end is closed: a dead child's is, before anybody reports its death."""
+    try:
+        return not channel.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 def _environment() -> dict[str, str]:
