@@ -8,16 +8,14 @@ import asyncio
 import importlib.util
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import median
 
 from bench.client import Made
 from bench.measuring import Plan, Seen, measure
 from bench.split import Steps, split
-from bench.stack import Service, partmill, usual_way
+from bench.stack import Service, partmill, scratch_folder, usual_way
 from bench.table import Goal, machine, percentile, print_table
 from partmill.interrupts import interruptible
 
@@ -38,7 +36,7 @@ def main() -> None:
         _come_back_with_celery()
     print(machine(), end="\n\n")
     with interruptible(), ExitStack() as running:
-        folder = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="partmill-bench-")))
+        folder = running.enter_context(scratch_folder())
         services = [running.enter_context(STARTS[name](folder / name)) for name in given.only]
         seen = asyncio.run(measure(services, _plan(given)))
         steps = [asyncio.run(_split(service, seen)) for service in services if service.temporal_address]

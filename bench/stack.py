@@ -7,6 +7,7 @@ Never leaves a process running, never listens beyond loopback, and keeps all fil
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -40,13 +41,32 @@ class Service:
 
 
 @contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for everything; it stays, with its logs, when something went wrong."""
+    folder, keep = Path(tempfile.mkdtemp(prefix="partmill-bench-")), False
+    try:
+        yield folder
+    except Exception:
+        keep = True
+        print(f"The logs are in {folder}", file=sys.stderr)
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(folder)
+
+
+@contextmanager
 def partmill(folder: Path) -> Iterator[Service]:
     """What `partmill up` starts."""
     before = children()
     with Stack(folder, ANY_FREE, "bench") as stack:
         stack.wait_ready()
         parts = {_name(pid): pid for pid in children() - before}
-        yield Service("partmill", stack.server, stack.temporal.address, parts)
+        try:
+            yield Service("partmill", stack.server, stack.temporal.address, parts)
+        except RuntimeError:
+            stack.check()  # if a part died, that is the reason
+            raise
 
 
 @contextmanager
