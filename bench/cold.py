@@ -106,7 +106,7 @@ def _row(name: str, runs: list[Run]) -> tuple[str, ...]:
     files = [run.file_s for run in runs]
     reached = "reached" if median(files) < AIM_S else "MISSED"
     times = (median(files), min(files), max(files), median(run.end_s for run in runs))
-    others = ", ".join(f"{run.others:.1f}" for run in runs)
+    others = ", ".join(f"{max(run.others, 0):.1f}" for run in runs)
     return (name, *(f"{seconds:.2f} s" for seconds in times), others, reached)
 
 

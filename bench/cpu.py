@@ -27,7 +27,8 @@ def others_s() -> float:
     idle = int(everything[3]) + int(everything[4])
     processes = dict(_processes())
     own, ended, _ = processes[os.getpid()]
-    return (sum(map(int, everything[:8])) - idle) / TICKS - own - ended - sum(_tree(os.getpid(), processes))
+    everybody = (sum(map(int, everything[:8])) - idle) / TICKS
+    return everybody - own - ended - sum(_tree(os.getpid(), processes))
 
 
 def _tree(root: int, processes: Mapping[int, tuple[float, float, int]]) -> list[float]:

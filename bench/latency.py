@@ -112,7 +112,7 @@ def _print_rounds(seen: dict[str, Seen]) -> None:
                 ", ".join(f"{1000 * percentile([made.total_s for made in each], 50):.0f}" for each in what.rounds),
                 ", ".join(f"{flood.per_second:.1f}" for flood in what.floods),
                 ", ".join(str(flood.made) for flood in what.floods),
-                ", ".join(f"{busy:.1f}" for busy in what.others),
+                ", ".join(f"{max(busy, 0):.1f}" for busy in what.others),
             )
             for name, what in seen.items()
         ],
