@@ -15,7 +15,7 @@ from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExec
 from adapters.history_events import Ending, ending_of, started_at, tail_of
 from adapters.temporal_connection import RPC_TIMEOUT
 from domain.messages import Checkpoint, JobId
-from domain.placement import EVICTED
+from domain.placement import CORE_SHUTDOWN, EVICTED
 from domain.problems import KernelOutOfMemory
 from domain.progress import furthest
 from domain.status import (
@@ -45,7 +45,7 @@ EXECUTIONS: dict[WorkflowExecutionStatus, Execution] = {
 
 PUBLISHING = frozenset({"publish_artifacts", "withdraw_artifacts"})
 
-FAILURES = {EVICTED: "evicted", "WorkerShutdown": "evicted", KernelOutOfMemory.slug(): "kernel-out-of-memory"}
+FAILURES = {EVICTED: "evicted", CORE_SHUTDOWN: "evicted", KernelOutOfMemory.slug(): "kernel-out-of-memory"}
 """What a failed attempt is called while the next one waits; any other failure of a kernel activity is a crash."""
 
 ACTIVITY_STATES = {

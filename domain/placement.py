@@ -13,6 +13,9 @@ from domain.progress import furthest
 EVICTED = "WorkerEvicted"
 """Error type of a placement that ends because its worker was ordered to die; details: checkpoint, attempt."""
 
+CORE_SHUTDOWN = "WorkerShutdown"
+"""Error type with which the SDK's core reports an activity that it had to abandon at the end of the grace."""
+
 
 class Standing(Wire):
     """Where a stage stands before its next placement."""

@@ -16,7 +16,7 @@ from temporalio.workflow import ActivityCancellationType
 from activities.failures import failure
 from domain import search_attributes
 from domain.messages import Checkpoint, Phase, StageOrder, StageReport, Timeouts
-from domain.placement import EVICTED, Ending, Evicted, Lost, Overrun, Standing, after
+from domain.placement import CORE_SHUTDOWN, EVICTED, Ending, Evicted, Lost, Overrun, Standing, after
 from domain.progress import furthest, overall
 from domain.status import Ledger
 from workflows.policies import KERNEL_QUEUE
@@ -24,9 +24,6 @@ from workflows.policies import KERNEL_QUEUE
 EVICTIONS = SearchAttributeKey.for_int(search_attributes.EVICTIONS)
 
 StageActivity: TypeAlias = Callable[[Any, StageOrder], Any]
-
-CORE_SHUTDOWN = "WorkerShutdown"
-"""Error type with which the SDK's core reports an activity that it had to abandon at the end of the grace."""
 
 
 class Placements:
