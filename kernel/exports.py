@@ -14,6 +14,7 @@ from OCP.TopoDS import TopoDS_Shape
 from domain.messages import GeometryFacts, Produced
 from domain.problems import Refusal
 from kernel.inspection import checked_solidity
+from kernel.measures import Skin
 from kernel.topology import is_nothing_but_a_solid, solids_of
 from kernel.verdicts import insist
 
@@ -55,7 +56,7 @@ def check_read_back(shape: TopoDS_Shape, facts: GeometryFacts, file_format: str)
     solids = len(solids_of(shape))
     insist(solids == facts.solids, "solids-read-back", facts.solids, solids, file_format)
     insist(is_nothing_but_a_solid(shape), "loose-parts", "a solid and nothing beside it", "loose parts", file_format)
-    checked_solidity(shape, facts.volume, file_format)
+    checked_solidity(Skin(shape), facts.volume, file_format)
 
 
 def described(path: Path, output: str, facts: GeometryFacts | None = None, triangles: int | None = None) -> Produced:

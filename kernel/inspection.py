@@ -11,7 +11,7 @@ from domain.catalogue import MODELS
 from domain.messages import BoundingBox, GeometryFacts, Part
 from domain.sizes import SMALLEST_GAP_MM
 from kernel.bounds import bounding_box
-from kernel.measures import TIGHT_EPSILON, Solidity, area, solidity
+from kernel.measures import TIGHT_EPSILON, Skin, Solidity
 from kernel.topology import distinct_edges, faces_of, is_nothing_but_a_solid, solids_of
 from kernel.validity import free_edges, is_valid, largest_tolerance, shells_are_closed
 from kernel.verdicts import insist
@@ -39,14 +39,14 @@ def inspect(shape: TopoDS_Shape | None, part: Part) -> GeometryFacts:
     return _measured(shape, model.volume(parameters), model.bounds(parameters))
 
 
-def checked_solidity(shape: TopoDS_Shape, expected: float, file_format: str | None = None) -> Solidity:
+def checked_solidity(skin: Skin, expected: float, file_format: str | None = None) -> Solidity:
     """The volume and centre of a shape that has the expected volume (mm³).
 
     A quick measure that disagrees is doubted and taken again with care. Raises Refusal if that disagrees too.
     """
-    found = solidity(shape)
+    found = skin.solidity()
     if not _agree(found.volume, expected):
-        found = solidity(shape, TIGHT_EPSILON)
+        found = skin.solidity(TIGHT_EPSILON)
     insist(found.volume > 0, "positive-volume", "more than 0 mm³", f"{found.volume:.9g} mm³", file_format)
     agree = _agree(found.volume, expected)
     insist(agree, "volume", f"{expected:.9g} mm³", f"{found.volume:.9g} mm³", file_format)
@@ -70,12 +70,13 @@ def _check_topology(shape: TopoDS_Shape) -> None:
 
 
 def _measured(shape: TopoDS_Shape, volume: float, bounds: BoundingBox) -> GeometryFacts:
-    found = checked_solidity(shape, volume)
+    skin = Skin(shape)
+    found = checked_solidity(skin, volume)
     box = bounding_box(shape)
     _check_bounds(box, bounds)
     return GeometryFacts(
         volume=found.volume,
-        area=area(shape),
+        area=skin.area(),
         center_of_mass=found.center_of_mass,
         bounding_box=box,
         solids=1,

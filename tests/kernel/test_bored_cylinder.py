@@ -7,7 +7,7 @@ import pytest
 from domain.messages import MeshQuality
 from domain.problems import GeometryVerificationFailed, Refusal
 from kernel.inspection import inspect
-from kernel.measures import solidity
+from kernel.measures import Skin
 from kernel.stl_file import write_stl
 from tests.domain.corpus import ACCEPTED, Case
 from tests.kernel.parts import built, part_of
@@ -45,7 +45,7 @@ def test_the_mesh_is_closed_or_refused_only_where_it_may_be(case: Case, tmp_path
 
 def test_the_first_hole_lies_on_the_x_axis() -> None:
     """One hole moves the centre of mass away from itself, along X alone."""
-    center = solidity(
+    shape = Skin(
         built(
             {
                 "outer_diameter": 100,
@@ -54,5 +54,5 @@ def test_the_first_hole_lies_on_the_x_axis() -> None:
                 "hole_pattern": {"count": 1, "pitch_diameter": 50, "hole_diameter": 20},
             }
         )
-    ).center_of_mass
-    assert center == pytest.approx((-25 * 20**2 / (100**2 - 20**2), 0, 5), abs=1e-9)
+    )
+    assert shape.solidity().center_of_mass == pytest.approx((-25 * 20**2 / (100**2 - 20**2), 0, 5), abs=1e-9)
