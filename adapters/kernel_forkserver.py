@@ -77,6 +77,7 @@ class Forkserver:
         self._children: dict[int, Child] = {}
         self._spares: deque[Child] = deque()
         self._waiting: deque[asyncio.Future[Child]] = deque()
+        self._leaving: dict[int, asyncio.Task[None]] = {}
         self._coming = 0
         """Children that were ordered and have not come."""
         self._warm = False
@@ -129,6 +130,19 @@ class Forkserver:
         """Have a child and its process group killed; `ended` tells when that is done."""
         if not child.ended.done():
             self._order({"kill": child.pid})
+
+    def dismiss(self, child: Child) -> None:
+        """Kill a child that has said its last word, and see it dead without keeping anybody waiting.
+
+        Taking 300 MB apart costs a process 10 ms.
+        """
+        leaving = asyncio.create_task(self.see_dead(child))
+        self._leaving[child.pid] = leaving
+        leaving.add_done_callback(lambda _: self._leaving.pop(child.pid, None))
+
+    def sees_off(self, child: Child) -> bool:
+        """Whether `child` was dismissed, so that its death is looked after, or has died since."""
+        return child.pid in self._leaving or child.ended.done()
 
     async def see_dead(self, child: Child) -> None:
         """Kill `child` and return when it is reaped: at once if it is, and even while the caller is being cancelled.

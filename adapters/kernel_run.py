@@ -78,6 +78,9 @@ class KernelRun:
         watching = asyncio.create_task(self._watch(reading))
         try:
             await self._hold(asyncio.create_task(self._tell(listen, reading)))
+            if (verdict := self._verdict()) is not None:
+                self._server.dismiss(self._child)
+                return verdict
             # The channel is closed but the process need not be dead; until it is, the watch goes on.
             self.ending = await asyncio.shield(self._child.ended)
             return self._conclude(self.ending)
@@ -102,7 +105,8 @@ class KernelRun:
 
     async def _leave(self, *tasks: asyncio.Task[None]) -> None:
         try:
-            await self._server.see_dead(self._child)
+            if not self._server.sees_off(self._child):
+                await self._server.see_dead(self._child)
         finally:
             for task in tasks:
                 task.cancel()
@@ -121,14 +125,16 @@ class KernelRun:
                 await self._stir.wait()
 
     async def _read(self) -> None:
-        """Hand over the job, then hear the process out to the end of its channel."""
+        """Hand over the job, then hear the process to its last word or to the end of its channel."""
         loop = asyncio.get_running_loop()
         frames = FrameReader(MAX_REPLY_BYTES)
         try:
             await loop.sock_sendall(self._child.channel, job_frame(self._job))
-            while chunk := await loop.sock_recv(self._child.channel, _CHUNK):
+            while self._last_word is None and (chunk := await loop.sock_recv(self._child.channel, _CHUNK)):
                 for body in frames.feed(chunk):
                     self._hear(reply_from(body))
+                    if self._last_word is not None:
+                        return  # whatever else it says is not listened to
                 self._stir.set()
         except BrokenFrame:
             self._stop(Crashed(BROKEN_REPLY, self._phase))
@@ -137,7 +143,7 @@ class KernelRun:
 
     def _hear(self, reply: Reply) -> None:
         self._replies += 1
-        if self._last_word is not None or self._replies > MOST_REPLIES:
+        if self._replies > MOST_REPLIES:
             raise BrokenFrame("more than was to come")
         match reply:
             case Progress():
@@ -195,17 +201,21 @@ class KernelRun:
             self._give_up_at = asyncio.get_running_loop().time() + DEATH_S
         self._server.kill(self._child)
 
-    def _conclude(self, ending: Ending) -> Outcome:
-        """A broken reply spoils everything; else a complete result counts even when the kill was on its way."""
-        broken = isinstance(self._stopped_for, Crashed)
-        if self._last_word is not None and ending.exit_code == 0 and self._is_complete() and not broken:
-            return self._last_word
-        return self._stopped_for or self._death(ending)
+    def _verdict(self) -> Built | Refused | None:
+        """What the process said, if that is all there is to know; how long it takes to die then is nobody's concern.
 
-    def _is_complete(self) -> bool:
-        if isinstance(self._last_word, Built):
-            return self._announced == set(self._job.outputs)
-        return self._last_word is not None
+        A broken reply spoils everything; else a complete result counts even when the kill was on its way.
+        """
+        word = self._last_word
+        if word is None or isinstance(word, OutOfMemory) or isinstance(self._stopped_for, Crashed):
+            return None
+        complete = isinstance(word, Refused) or self._announced == set(self._job.outputs)
+        return word if complete else None
+
+    def _conclude(self, ending: Ending) -> Outcome:
+        if self._stopped_for is not None:
+            return self._stopped_for
+        return self._last_word if isinstance(self._last_word, OutOfMemory) else self._death(ending)
 
     def _death(self, ending: Ending) -> Outcome:
         """What an end of its own accord means. SIGXFSZ, a file past its limit, stays what it is called."""

@@ -151,7 +151,7 @@ def hang(job: KernelJob, announce: Announce) -> None:
 
 def hang_after_the_result(job: KernelJob, announce: Announce) -> None:
     """A destructor that hangs: the result is said, the process stays."""
-    work(job, announce)
+    _finish(job, announce)
     os.write(REPLY_FD, _frame(b'{"kind":"built"}'))
     signal.pause()
 
@@ -177,8 +177,21 @@ def cut_reply(_: KernelJob, announce: Announce) -> None:
 
 
 def reply_twice(job: KernelJob, announce: Announce) -> None:
-    work(job, announce)
+    _finish(job, announce)
     os.write(REPLY_FD, _frame(b'{"kind":"built"}'))
+
+
+def crash_after_the_result(job: KernelJob, announce: Announce) -> None:
+    """A destructor that crashes."""
+    _finish(job, announce)
+    os.write(REPLY_FD, _frame(b'{"kind":"built"}'))
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def _finish(job: KernelJob, announce: Announce) -> None:
+    """Do the work, and tell whoever looks which process did it."""
+    (job.workdir / "pid").write_text(str(os.getpid()))
+    work(job, announce)
 
 
 def flood_replies(_: KernelJob, __: Announce) -> None:
@@ -374,6 +387,7 @@ ACTS: dict[str, Act] = {
         *(work, nothing, refuse, raise_error, system_exit, exit_silently, leave_one_out),
         *(segfault, segfault_by_signal, abort, bad_alloc_uncaught),
         *(touch_memory, hoard_slowly, hoard_shared, reserve_memory, burn_cpu, hang, hang_in_c, hang_after_the_result),
+        crash_after_the_result,
         *(cut_reply, reply_twice, flood_replies, hurry, print_garbage, print_flood),
         *(write_too_large, write_too_many, fill_scratch),
         *(leave_grandchild, threads, use_scratch, report_surroundings, attempt),

@@ -10,7 +10,7 @@ from adapters.kernel_process import ForkedKernel
 from adapters.kernel_run import BROKEN_REPLY, SCRATCH_LIMIT
 from domain.ports import Built, Crashed, DeadlineExceeded, KernelNews, Outcome, OutOfMemory
 from tests.kernel_process.conftest import LIMITS
-from tests.kernel_process.jobs import Heard, job_for, outcome_of
+from tests.kernel_process.jobs import Heard, job_for, lives, outcome_of, settles
 
 OUT_OF_MEMORY = OutOfMemory(LIMITS.kernel_memory_bytes)
 
@@ -24,7 +24,6 @@ FAULTS: dict[str, Outcome] = {
     "nothing": Crashed("exit 0", "building"),
     "leave_one_out": Crashed("exit 0", "building"),
     "cut_reply": Crashed("exit 0", "exporting"),
-    "reply_twice": Crashed(BROKEN_REPLY, "exporting"),
     "oversized_frame": Crashed(BROKEN_REPLY, "exporting"),
     "garbage_frame": Crashed(BROKEN_REPLY, "exporting"),
     "other_json": Crashed(BROKEN_REPLY, "exporting"),
@@ -60,10 +59,19 @@ async def test_a_fault_is_its_own_value(kernel: ForkedKernel, tmp_path: Path, ac
     assert await outcome_of(kernel, "work", after) == Built()
 
 
-@pytest.mark.parametrize("act", ["hang", "hang_in_c", "hang_after_the_result", "burn_cpu"])
+@pytest.mark.parametrize("act", ["hang", "hang_in_c", "burn_cpu"])
 async def test_a_hang_ends_at_the_deadline(kernel: ForkedKernel, tmp_path: Path, act: str) -> None:
-    """One of them after its complete result: without an exit of its own that does not count."""
     assert isinstance(await outcome_of(kernel, act, tmp_path, deadline_s=1), DeadlineExceeded)
+
+
+@pytest.mark.parametrize("act", ["hang_after_the_result", "reply_twice", "crash_after_the_result"])
+async def test_nothing_counts_after_a_complete_result(kernel: ForkedKernel, tmp_path: Path, act: str) -> None:
+    """The files are seen and the result is whole: how the process ends then says nothing of the part."""
+    heard = Heard()
+    assert await kernel.run(job_for(act, tmp_path), heard) == Built()
+    assert [file.output for file in heard.files] == ["step"]
+    pid = int((tmp_path / "pid").read_text())
+    await settles(lambda: lives(pid), False, "the process is dead")
 
 
 async def test_processor_time_is_a_deadline_too(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from worker import PASSED_THROUGH
+from tests.sandbox import strict_sandbox
 from workflows.generation import GeneratePart
 
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
@@ -23,10 +22,9 @@ def test_there_are_histories() -> None:
 async def test_a_recorded_history_replays(path: Path) -> None:
     recorded = json.loads(path.read_text())
     history = WorkflowHistory.from_json(recorded["id"], recorded["history"])
-    restrictions = SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
     replayer = Replayer(
         workflows=[GeneratePart],
-        workflow_runner=SandboxedWorkflowRunner(restrictions),
+        workflow_runner=strict_sandbox(),
         data_converter=pydantic_data_converter,
     )
     await replayer.replay_workflow(history)

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,8 +10,6 @@ import pytest
 from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
-from temporalio.workflow import SandboxImportNotificationPolicy
 
 from activities.kernel_activities import KernelActivities
 from activities.publish_activities import PublishActivities
@@ -23,7 +21,7 @@ from domain.status import JobStatus
 from tests.conftest import dev_server
 from tests.fakes.fake_kernel import FakeKernel
 from tests.fakes.fake_store import FakeStore
-from worker import PASSED_THROUGH
+from tests.sandbox import strict_sandbox
 from workflows.generation import GeneratePart
 from workflows.policies import KERNEL_QUEUE, WORKFLOW_QUEUE
 
@@ -94,17 +92,13 @@ async def workshop(environment: WorkflowEnvironment, tmp_path: Path) -> AsyncIte
     kernel = KernelActivities(workshop.kernel, workshop.store, tmp_path, limits, lambda: datetime.now(UTC))
     workshop.activities = kernel
     publishing = PublishActivities(workshop.store)
-    restrictions = SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
-    strict = replace(
-        restrictions, import_notification_policy=SandboxImportNotificationPolicy.RAISE_ON_UNINTENTIONAL_PASSTHROUGH
-    )
     async with (
         Worker(
             environment.client,
             task_queue=WORKFLOW_QUEUE,
             workflows=[GeneratePart],
             activities=[publishing.publish_artifacts, publishing.withdraw_artifacts],
-            workflow_runner=SandboxedWorkflowRunner(strict),
+            workflow_runner=strict_sandbox(),
         ),
         Worker(
             environment.client,
