@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.defaults import Limits
-from domain.kernel_wire import FrameReader, pack, unpack
+from domain.kernel_wire import FrameReader, pack, rehearsal_frame, unpack
 
 DEATH_S = 2.0
 """How long a kill may take to be reported: about 10 ms as seen, 0.5 s for a process that holds 4 GiB. After that the
@@ -81,6 +81,7 @@ class Forkserver:
         self._coming = 0
         """Children that were ordered and have not come."""
         self._warm = False
+        self._resting = False
         self.lost = False
         """Whether it is gone, and all its children with it."""
         self._control, theirs = socket.socketpair()
@@ -103,6 +104,7 @@ class Forkserver:
         """
         if self.lost:
             raise ForkserverLost("it has died")
+        self._resting = False
         while self._spares:
             spare = self._spares.popleft()
             if not spare.ended.done() and not _has_hung_up(spare.channel):
@@ -125,6 +127,12 @@ class Forkserver:
         for _ in range(wanted - len(self._spares) - self._coming):
             self._coming += 1
             self._order({"fork": 1})
+
+    def rest(self) -> None:
+        """No job runs: let the spare use the time until the next. In a flood nobody rests, and nothing is spent."""
+        self._resting = True
+        for spare in self._spares:
+            _let_rehearse(spare)
 
     def kill(self, child: Child) -> None:
         """Have a child and its process group killed; `ended` tells when that is done."""
@@ -261,6 +269,8 @@ class Forkserver:
             child.channel.close()
         else:
             self._spares.append(child)
+            if self._resting:
+                _let_rehearse(child)
 
     def _give(self, answer: Child | ForkserverLost) -> bool:
         """Answer the one who waits longest, if anybody does."""
@@ -290,6 +300,11 @@ class Forkserver:
         self._spares.clear()
         while self._give(ForkserverLost("it died")):
             continue
+
+
+def _let_rehearse(spare: Child) -> None:
+    with suppress(OSError):  # a dead spare is found out when it is taken
+        spare.channel.send(rehearsal_frame())
 
 
 def _has_hung_up(channel: socket.socket) -> bool:

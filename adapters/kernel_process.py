@@ -35,6 +35,7 @@ class ForkedKernel:
         self._server: Forkserver | None = None
         self._warned = False
         self._closed = False
+        self._running = 0
         self._burials: set[asyncio.Task[None]] = set()
 
     @property
@@ -65,7 +66,13 @@ class ForkedKernel:
             log.error("no kernel process for a job: %s", lost)
             return Crashed("no process", "building" if job.shape_file is None else "checking")
         run = KernelRun(server, child, job, self._limits)
-        outcome = await run.outcome(listen)
+        self._running += 1
+        try:
+            outcome = await run.outcome(listen)
+        finally:
+            self._running -= 1
+            if self._running == 0:
+                server.rest()
         if not isinstance(outcome, Built | Refused) and run.ending is not None:
             log.warning("kernel process %d: %s; its last output:\n%s", child.pid, outcome, run.ending.output)
         return outcome

@@ -23,6 +23,7 @@ MAX_JOB_BYTES = 8 * 1024 * 1024
 """A request's body is at most 1 MiB; JSON escapes may swell it sixfold."""
 
 _LENGTH = struct.Struct(">I")
+_REHEARSAL = {"rehearse": True}
 
 Reply: TypeAlias = Progress | Produced | Built | Refused | OutOfMemory
 """What a kernel process says: its news, and at most one last word."""
@@ -126,6 +127,16 @@ def job_frame(job: KernelJob) -> bytes:
     """What a worker sends a kernel process, once."""
     fields = {name: getattr(job, name) for name in _Job.model_fields}
     return pack(_Job.model_construct(**fields).model_dump(mode="json"))
+
+
+def rehearsal_frame() -> bytes:
+    """What a worker may send before the job: use the time until it comes."""
+    return pack(_REHEARSAL)
+
+
+def is_rehearsal(body: bytes) -> bool:
+    """Whether a frame's body is what `rehearsal_frame` sends."""
+    return unpack(body) == _REHEARSAL
 
 
 def job_from(body: bytes) -> KernelJob:

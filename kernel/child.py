@@ -5,6 +5,7 @@ Never writes to standard output itself: OCCT prints there. Replies go to descrip
 
 import faulthandler
 import os
+import select
 import signal
 import socket
 import sys
@@ -12,9 +13,10 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import NoReturn
 
-from domain.kernel_wire import MAX_JOB_BYTES, FrameReader, Reply, job_from, reply_frame
+from domain.kernel_wire import MAX_JOB_BYTES, FrameReader, Reply, is_rehearsal, job_from, reply_frame
 from domain.messages import Phase
 from domain.ports import Built, KernelJob, KernelNews, OutOfMemory, Progress, Refused
 from domain.problems import Refusal
@@ -29,11 +31,22 @@ PROGRESS_EVERY_S = 0.05
 """A meshing callback may come a hundred thousand times; nobody looks more often than this within one phase."""
 
 Perform = Callable[[KernelJob, Announce], None]
+Rehearse = Callable[[Callable[[], bool]], None]
+"""Uses idle time before the job; its argument says whether the job has come."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a kernel process does."""
+
+    perform: Perform
+    rehearse: Rehearse
+
 
 _CHUNK = 64 * 1024
 
 
-def live(perform: Perform, bounds: Bounds, server: int, reply_fd: int, output_fd: int) -> NoReturn:
+def live(program: Program, bounds: Bounds, server: int, reply_fd: int, output_fd: int) -> NoReturn:
     """Be a kernel process, from the fork to the exit."""
     status = 1
     try:
@@ -41,7 +54,7 @@ def live(perform: Perform, bounds: Bounds, server: int, reply_fd: int, output_fd
         enter_own_group(server)
         _rewire(reply_fd, output_fd)
         faulthandler.enable()
-        _work(perform, bounds, socket.socket(fileno=REPLY_FD))
+        _work(program, bounds, socket.socket(fileno=REPLY_FD))
         status = 0
     except BaseException:  # noqa: BLE001 - SystemExit too: a child that unwound into the forkserver's loop would be one
         traceback.print_exc()
@@ -70,14 +83,14 @@ def _highest_fd() -> int:
         return 0
 
 
-def _work(perform: Perform, bounds: Bounds, channel: socket.socket) -> None:
-    job = _receive(channel)
+def _work(program: Program, bounds: Bounds, channel: socket.socket) -> None:
+    job = _receive(channel, program.rehearse)
     if job is None:
         return
     confine(job.workdir, bounds)
     out_of_memory = reply_frame(OutOfMemory(bounds.memory_bytes))  # made while there is memory to make it
     try:
-        last_word = _outcome(perform, job, _announcer(channel))
+        last_word = _outcome(program.perform, job, _announcer(channel))
     except Exception as error:
         if not _is_out_of_memory(error):
             raise
@@ -86,12 +99,14 @@ def _work(perform: Perform, bounds: Bounds, channel: socket.socket) -> None:
         channel.sendall(reply_frame(last_word))
 
 
-def _receive(channel: socket.socket) -> KernelJob | None:
+def _receive(channel: socket.socket, rehearse: Rehearse) -> KernelJob | None:
     """The job, or None if the worker has no use for this process any more."""
     frames = FrameReader(MAX_JOB_BYTES)
     while chunk := channel.recv(_CHUNK):
         for body in frames.feed(chunk):
-            return job_from(body)
+            if not is_rehearsal(body):
+                return job_from(body)
+            rehearse(lambda: bool(select.select([channel], [], [], 0)[0]))
     return None
 
 

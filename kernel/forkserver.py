@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from domain.kernel_wire import FrameReader, pack, unpack
-from kernel.child import SERVER_OPEN_FILES, Perform, live
+from kernel.child import SERVER_OPEN_FILES, Program, live
 from kernel.confinement import Bounds, gaps, lower, readable
 from kernel.linux import die_with_parent
 
@@ -51,9 +51,9 @@ class Output:
 class Forkserver:
     """Serves one worker over `control` until the other end closes."""
 
-    def __init__(self, control: socket.socket, perform: Perform, bounds: Bounds) -> None:
+    def __init__(self, control: socket.socket, program: Program, bounds: Bounds) -> None:
         self._control = control
-        self._perform = perform
+        self._program = program
         self._bounds = bounds
         self._outputs: dict[int, Output] = {}
         self._orders = FrameReader(_MAX_ORDER_BYTES)
@@ -118,7 +118,7 @@ class Forkserver:
             os.close(output)
             raise
         if pid == 0:
-            live(self._perform, self._bounds, server, child_end.fileno(), child_output)
+            live(self._program, self._bounds, server, child_end.fileno(), child_output)
         self._adopt(pid, output)
         return pid, channel
 
@@ -181,12 +181,13 @@ def main() -> None:
     control = socket.socket(fileno=_lowest(arguments.control_fd))
     lower(resource.RLIMIT_NOFILE, SERVER_OPEN_FILES)
     module, _, function = arguments.perform.partition(":")
-    perform: Perform = getattr(importlib.import_module(module), function)
+    found = importlib.import_module(module)
+    program = Program(getattr(found, function), getattr(found, "rehearse", lambda _: None))
     readable()
     gc.collect()
     gc.freeze()  # a child's collector must not touch, and so copy, every page it shares with this process
     bounds = Bounds(arguments.memory_bytes, arguments.cpu_s, arguments.file_bytes)
-    Forkserver(control, perform, bounds).serve()
+    Forkserver(control, program, bounds).serve()
 
 
 def _lowest(fd: int) -> int:

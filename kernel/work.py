@@ -13,6 +13,7 @@ from kernel.exports import described
 from kernel.formats import EXPORTS
 from kernel.kept_shape import KeptShape, kept_shape
 from kernel.news import Announce
+from kernel.rehearsal import rehearse as rehearse
 
 
 def perform(job: KernelJob, announce: Announce) -> None:

@@ -1,13 +1,14 @@
 """A program that makes the example part in a process of its own and prints each output's SHA-256 as JSON.
 
-`python -m tests.kernel.example_job FOLDER fresh|after-other-work|resumed`; never leaves OCCT in a process that forks.
+`python -m tests.kernel.example_job FOLDER fresh|after-other-work|rehearsed|resumed`; never leaves OCCT in a process
+that forks.
 """
 
 import json
 import sys
 from pathlib import Path
 
-from kernel.work import perform
+from kernel.work import perform, rehearse
 from tests.kernel.parts import EXAMPLE, HeardNews, job_of
 
 FORMATS = ("step", "brep", "stl")
@@ -27,9 +28,11 @@ def other_work(folder: Path) -> None:
 
 
 def main(folder: Path, way: str) -> dict[str, str]:
-    """The hashes of `shape` and all formats, made in one of three ways."""
+    """The hashes of `shape` and all formats, made in one of four ways."""
     if way == "after-other-work":
         other_work(folder / "other")
+    if way == "rehearsed":
+        rehearse(lambda: False)
     if way == "resumed":
         shape = run(folder, "shape")
         return shape | run(folder, *reversed(FORMATS), shape_file="shape.brep")

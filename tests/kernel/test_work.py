@@ -31,7 +31,7 @@ def run(code: list[str]) -> str:
 @pytest.fixture(scope="module")
 def hashes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
     """The example part's hashes by output, by the way a process of its own made it."""
-    ways = ("fresh", "after-other-work", "resumed")
+    ways = ("fresh", "after-other-work", "rehearsed", "resumed")
     folders = {way: str(tmp_path_factory.mktemp(way)) for way in ways}
     return {way: json.loads(run(["-m", "tests.kernel.example_job", folders[way], way])) for way in ways}
 
