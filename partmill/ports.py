@@ -3,12 +3,20 @@
 Never listens beyond loopback.
 """
 
+import secrets
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 
 from partmill.stack_errors import PortTaken
 
 HOST = "127.0.0.1"
+
+QUIET_PORTS = range(20000, 32768)
+"""Above the well-known ones and below those that Linux (from 32768), macOS and IANA (from 49152) hand out."""
+
+TRIES = 100
+"""Of so many, all taken only where somebody has taken nearly all of them."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +46,16 @@ def listen(port: int) -> socket.socket:
 def reserve(temporal: int, web_ui: int) -> tuple[int, int]:
     """Two free ports: the ones asked for, or any where 0 was asked.
 
-    Temporal can't be handed a socket, so the ports are free only until somebody else takes them; the system hands
-    out other ones first, and a lost race ends as a message, not as a mix-up.
+    Temporal can't be handed a socket, so the ports are free only until somebody else takes them. Any port is
+    therefore one that the system gives nobody by itself: a busy machine once took such a port for a connection of its
+    own within the second. What race is left ends as a message, not as a mix-up.
 
     Raises:
         PortTaken: somebody else has one of them.
     """
     with (
-        _bind("Temporal", temporal, "--temporal-port") as first,
-        _bind("Temporal Web UI", web_ui, "--ui-port") as second,
+        _reserved("Temporal", temporal, "--temporal-port") as first,
+        _reserved("Temporal Web UI", web_ui, "--ui-port") as second,
     ):
         return first.getsockname()[1], second.getsockname()[1]
 
@@ -58,6 +67,15 @@ def answers(host: str, port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _reserved(use: str, port: int, option: str) -> socket.socket:
+    if port:
+        return _bind(use, port, option)
+    for _ in range(TRIES):
+        with suppress(PortTaken):
+            return _bind(use, secrets.choice(QUIET_PORTS), option)
+    return _bind(use, 0, option)
 
 
 def _bind(use: str, port: int, option: str) -> socket.socket:

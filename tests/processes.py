@@ -18,6 +18,8 @@ from typing import TypeVar
 
 import httpx
 
+from partmill.ports import reserve
+
 ROOT = Path(__file__).resolve().parent.parent
 T = TypeVar("T")
 
@@ -37,11 +39,8 @@ async def until(look: Callable[[], Awaitable[T | None]], what: str, patience_s: 
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of this machine that nobody uses at the moment, and that the system gives nobody by itself."""
+    return reserve(0, 0)[0]
 
 
 def temporal_binary() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from partmill.ports import ANY_FREE, Ports, listen, reserve
+from partmill.ports import ANY_FREE, QUIET_PORTS, Ports, listen, reserve
 from partmill.stack import Stack
 from partmill.stack_errors import DataFolderInUse, PortTaken
 from partmill.stack_lock import StackLock
@@ -43,6 +43,11 @@ def test_a_taken_port_is_named_with_the_option_that_changes_it() -> None:
             listen(port)
         with pytest.raises(PortTaken, match="--ui-port"):
             reserve(0, port)
+
+
+def test_any_port_is_one_that_the_system_gives_nobody_else() -> None:
+    for port in reserve(0, 0):
+        assert port in QUIET_PORTS
 
 
 def test_a_stack_that_can_not_start_gives_its_folder_back(tmp_path: Path) -> None:
