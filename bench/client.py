@@ -1,6 +1,7 @@
 """One client for both services: create a job, poll it, fetch its file; alone, or many at a time.
 
-Never treats the services differently: they differ in two paths and in where the file's URL stands.
+Never treats the services differently: they differ in two paths and in where the file's URL stands. It asks both to wait
+with their answer (`Prefer: wait`, RFC 7240), as any client may; a service that does not is asked again after a pause.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ EXAMPLE = json.loads((Path(__file__).parent.parent / "examples" / "bored-cylinde
 
 POLL_S = 0.005
 """Of a client that waits for one part: finer than anything measured, at 1-2 ms of work for each look."""
+
+WAIT = {"Prefer": "wait=20"}
 
 PATIENT_POLL_S = 1.0
 """Of each of many clients: what partmill's Retry-After asks for. Spread by a quarter, so that they do not march in
@@ -107,10 +110,13 @@ class Client:
         self, location: str, give_up_at: float, poll_s: float, spread: float
     ) -> tuple[dict[str, Any], int]:
         polls = 0
+        has_waited = False
         while time.perf_counter() < give_up_at:
-            await asyncio.sleep(poll_s * random.uniform(1 - spread, 1 + spread))
-            async with self._http.get(location, raise_for_status=True) as answer:
+            if not has_waited:
+                await asyncio.sleep(poll_s * random.uniform(1 - spread, 1 + spread))
+            async with self._http.get(location, headers=WAIT, raise_for_status=True) as answer:
                 job: dict[str, Any] = await answer.json()
+                has_waited = "Preference-Applied" in answer.headers
             polls += 1
             if job["status"] == "completed":
                 return job, polls
